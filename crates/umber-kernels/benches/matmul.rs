@@ -56,6 +56,22 @@ fn variants(side: usize) {
     });
 }
 
+/// Few or some rows by a transposed matrix, as layers compute.
+fn rows_by_transposed(rows: usize, side: usize) {
+    let (a, b) = (Operand::<f32>::values(&[rows, side]), Operand::<f32>::values(&[side, side]));
+    let left_transposed = Operand::<f32>::values(&[side, rows]);
+    let mut out = Operand::<f32>::zeros(&[rows, side]);
+    let transposed = dense(&[side, side]).permute(&[1, 0]);
+    let left_layout = dense(&[side, rows]).permute(&[1, 0]);
+    let work = Sizes { batch: 1, m: rows, k: side, n: side }.flops();
+    case(&format!("a @ b.T/float32/{rows}x{side}x{side}"), work, || {
+        matmul(a.view(), b.under(&transposed), out.view_mut());
+    });
+    case(&format!("a.T @ b.T/float32/{rows}x{side}x{side}"), work, || {
+        matmul(left_transposed.under(&left_layout), b.under(&transposed), out.view_mut());
+    });
+}
+
 fn main() {
     for side in [64, 256, 1024, 2048] {
         products::<f32>("square", Sizes::one(side, side, side));
@@ -70,6 +86,9 @@ fn main() {
     products::<f32>("tall", Sizes::one(1 << 10, 64, 64));
     products::<f32>("tall", Sizes::one(1 << 18, 64, 64));
     products::<f32>("few rows", Sizes::one(8, 4096, 4096));
+    for rows in [4, 32] {
+        rows_by_transposed(rows, 2048);
+    }
     for side in [256, 4096] {
         products::<f32>("matrix @ vector", Sizes::one(side, side, 1));
         products::<f32>("vector @ matrix", Sizes::one(1, side, side));

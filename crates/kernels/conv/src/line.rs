@@ -4,9 +4,9 @@ use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_for;
+use umber_kernels_matmul::gemv;
 use umber_kernels_matmul::multiply::Multiply;
 use umber_kernels_matmul::product::{Into, Matrix, Product};
-use umber_kernels_matmul::stream;
 
 use super::geometry::Geometry;
 use super::products::worthy_threads;
@@ -64,7 +64,7 @@ pub(super) fn forward<T: Multiply>(
                 let out = sums.as_mut_ptr();
                 let product =
                     Product { m: 1, n: count, k: axis.taps, a: row, b: slid, out, out_row: count as isize };
-                stream::product(&product, Into::Fresh);
+                gemv::product(&product, Into::Fresh);
                 let to =
                     geometry.output.start + batch * geometry.output.outer + group * geometry.output.channel;
                 for (i, &sum) in sums[..count].iter().enumerate() {

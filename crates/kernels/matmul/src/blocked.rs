@@ -3,9 +3,9 @@
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::scratch;
 
+use super::gemv;
 use super::pack::copy;
 use super::product::{Into, Matrix, Product};
-use super::stream;
 
 /// Depth of a block.
 const DEPTH: usize = 256;
@@ -46,6 +46,6 @@ fn blocks<T: Ring>(product: &Product<T>, strip: usize) -> impl Iterator<Item = P
 
 fn add_rows<T: Ring>(block: &Product<T>) {
     for row in (0..block.m).step_by(ROWS) {
-        stream::product(&block.rows(row..block.m.min(row + ROWS)), Into::Sum);
+        gemv::product(&block.rows(row..block.m.min(row + ROWS)), Into::Sum);
     }
 }

@@ -1,5 +1,6 @@
 //! Products with few rows by a transposed matrix: every element is a sum along memory.
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::fills_line;
 use umber_kernels_base::isa::prefetch;
 use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
@@ -32,7 +33,7 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Dot<S, T> {
             for j in 0..part {
                 // Memory is faster at places far apart than at one after the other, where the processor foresees what is read.
                 let (start, step) = if fills_line::<V>() { (j * TOGETHER, 1) } else { (j, part) };
-                let columns = std::array::from_fn(|c| start + c * step);
+                let columns = array_of(|c| start + c * step);
                 rows::<S, T, V, FUSED, TOGETHER>(&product, columns);
             }
             for j in part * TOGETHER..product.n {

@@ -1,32 +1,31 @@
 //! Matrix products.
 //!
-//! [`split`] cuts a batch of products into jobs for the threads, [`finish`] computes one, which an [`epilogue`] may go
-//! on with, [`multiply`] says how one thread multiplies each
-//! element type: floats by [`packed`] or the `gemm` crate, except products with few rows, which are bound by memory
-//! ([`stream`], [`dot`], for 16-bit floats [`few_rows`]), small ones ([`small`], [`some_rows`]) and those of little depth that
-//! write much ([`past`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else block by block through
-//! float32; integers and bools by [`blocked`].
+//! [`split`] cuts a batch of products into jobs for the threads; [`finish`] computes one, which an [`epilogue`] may go on with;
+//! [`multiply`] says how one thread multiplies each element type: float and complex numbers by the kernel that [`dispatch`] chooses;
+//! 16-bit floats by [`half_gemv`] and, on processors that have them, by [`amx`] units, else block by block as float32; integers and
+//! bools by [`blocked`]. [`low_rank`] is for products of little depth that write more than the caches hold.
 
-mod across;
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_amx.rs")]
+mod amx;
 mod blocked;
+mod dispatch;
 pub mod dot;
 mod epilogue;
-mod few_rows;
 mod finish;
+pub mod gemm;
+pub mod gemv;
+mod half_gemv;
 pub mod indexed;
+mod low_rank;
 pub mod micro_kernel;
 pub mod multiply;
 pub mod pack;
-pub mod packed;
-mod past;
 pub mod product;
 mod segmented;
+pub mod skinny;
 mod small;
-pub mod some_rows;
 mod split;
-pub mod stream;
-#[cfg_attr(not(target_arch = "x86_64"), path = "no_tiles.rs")]
-mod tiles;
+mod widening_gemv;
 
 pub use epilogue::matmul_program;
 pub use indexed::indexed;

@@ -12,19 +12,16 @@ use umber_kernels_base::room::vector_or_unwind;
 use umber_kernels_base::scratch;
 use umber_types::{Bool, Element, bf16, f16};
 
+use super::dispatch::{Kernel, TINY, kernel_for};
 use super::pack::{copy, pack};
 use super::product::{Into, Matrix, Product};
 use super::split::After;
-use super::{blocked, dot, few_rows, packed, past, small, some_rows, stream, tiles};
+use super::{amx, blocked, dot, gemm, gemv, half_gemv, low_rank, skinny, small};
 
 /// Products with at most this many rows read the right matrix in place, once.
 pub(super) const FEW_ROWS: usize = 8;
-/// The same where the right matrix lies across, which the library would have to be given turned.
-const FEW_ROWS_ACROSS: usize = 16;
 /// Bytes of a right matrix from which on streaming it beats the library, which is better at what the caches hold.
 pub(super) const LARGE: usize = 6 << 20;
-/// Products of at most this many multiplications are not worth the library's setup.
-const TINY: usize = 1 << 13;
 
 /// An element type that matrices are made of.
 pub trait Multiply: Element {
@@ -125,13 +122,13 @@ macro_rules! floats {
                 inexact(product, Into::Fresh);
             }
             fn multiply_past(product: &Product<Self>) -> bool {
-                past::product(product)
+                low_rank::product(product)
             }
             fn multiply_each(range: Range<usize>, product: &impl Fn(usize) -> Product<Self>) -> bool {
                 small::each(range, product)
             }
             fn multiply_shared(product: &Product<Self>, done: After<'_>) {
-                packed::shared(product, done);
+                gemm::shared(product, done);
             }
             fn multiply_wide(product: &Product<Self>, into: Into) {
                 inexact(product, into);
@@ -141,44 +138,38 @@ macro_rules! floats {
 }
 floats!(f32: 64.0, f64: 32.0, Complex<f32>: 16.0, Complex<f64>: 8.0);
 
-/// Compute `a @ b` by the way that suits the shape.
+/// Compute `a @ b` by the kernel that suits it.
 fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
-    let Product { m, n, k, a, b, out_row, .. } = *product;
-    if n == 1 && m > 1 && out_row == 1 {
-        // A matrix times a column is a row times the transposed matrix.
-        let flipped =
-            Product { m: 1, n: m, a: b.transposed(), b: a.transposed(), out_row: m as isize, ..*product };
-        return inexact(&flipped, into);
-    }
-    let is_laid_out = packed::suits::<T>(m, n, k) || packed::suits_some_rows(product);
-    if !(is_laid_out && some_rows::is_behind_panels(m)) && some_rows::product(product, into)
-        || small::product(product, into)
-    {
-        return;
-    }
-    let tiny = m.saturating_mul(n).saturating_mul(k) <= TINY;
-    let large = k * n * size_of::<T>() >= LARGE;
-    if b.rows == 1 && k >= 64 && (tiny || m <= FEW_ROWS_ACROSS) && a.columns == 1 {
-        dot::product(product, into);
-    } else if is_laid_out {
-        packed::product(product, into);
-    } else if b.columns == 1 && (tiny || m == 1 || (m <= FEW_ROWS && large)) {
-        stream::product(product, into);
-    } else if b.rows == 1 && k >= 64 && m <= FEW_ROWS_ACROSS {
-        scratch::with(m * k, |packed| {
+    let Product { m, k, a, b, .. } = *product;
+    match kernel_for(product) {
+        Kernel::Transposed => {
+            let transposed = Product {
+                m: product.n,
+                n: m,
+                a: b.transposed(),
+                b: a.transposed(),
+                out_row: m as isize,
+                ..*product
+            };
+            inexact(&transposed, into);
+        }
+        Kernel::Skinny => skinny::product(product, into),
+        Kernel::Small => small::product(product, into),
+        Kernel::Dot => dot::product(product, into),
+        Kernel::Gemm => gemm::product(product, into),
+        Kernel::Gemv => gemv::product(product, into),
+        Kernel::DotOfCopy => scratch::with(m * k, |packed| {
             copy(a, m, k, packed, k);
             let a = Matrix { start: packed.as_ptr(), rows: k as isize, columns: 1 };
             dot::product(&Product { a, ..*product }, into);
-        });
-    } else if b.columns != 1 && n > 1 && k > 1 {
-        turned(product, into);
-    } else {
-        library(product, into);
+        }),
+        Kernel::LibraryByBlocks => library_by_blocks(product, into),
+        Kernel::Library => library(product, into),
     }
 }
 
 /// Compute `a @ b` with dense copies of blocks of `b`: the library is slow to pack a matrix that lies across.
-fn turned<T: Ring>(product: &Product<T>, into: Into) {
+fn library_by_blocks<T: Ring>(product: &Product<T>, into: Into) {
     let Product { m, n, k, .. } = *product;
     let (depth, strip) = (k.min(512), n.min(512));
     // Rows a power of two apart would compete for the same few places in the cache.
@@ -192,7 +183,7 @@ fn turned<T: Ring>(product: &Product<T>, into: Into) {
                 copy(part.b, part.k, part.n, packed, stride);
                 let b = Matrix { start: packed.as_ptr(), rows: stride as isize, columns: 1 };
                 let part = Product { b, ..part };
-                if m * part.n * part.k <= TINY { stream::product(&part, into) } else { library(&part, into) }
+                if m * part.n * part.k <= TINY { gemv::product(&part, into) } else { library(&part, into) }
             }
         }
     });
@@ -203,12 +194,12 @@ fn library<T: Ring>(product: &Product<T>, into: Into) {
     let Product { m, n, k, a, b, out, out_row } = *product;
     let (read, one) = (into == Into::Sum, T::factor(1.0));
     let (a, b) = ((a.start, a.columns, a.rows), (b.start, b.columns, b.rows));
-    let serial = gemm::Parallelism::None;
+    let serial = ::gemm::Parallelism::None;
     make_sure_of_memory(m.saturating_add(n).saturating_mul(k.min(512)).saturating_mul(size_of::<T>()));
     // SAFETY: the invariant of `Product` is what the library asks for; `T` is one of its four types.
     unsafe {
         #[rustfmt::skip]
-        gemm::gemm(
+        ::gemm::gemm(
             m, n, k, out, 1, out_row, read, a.0, a.1, a.2, b.0, b.1, b.2, one, one, false, false, false, serial,
         );
     }
@@ -230,8 +221,8 @@ fn make_sure_of_memory(packed: usize) {
 
 /// Compute `a @ b` in float32, block after block.
 fn widened<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) {
-    if packed::suits::<T>(product.m, product.n, product.k) {
-        return packed::product(product, Into::Fresh);
+    if gemm::suits::<T>(product.m, product.n, product.k) {
+        return gemm::product(product, Into::Fresh);
     }
     // A few rows read the right matrix once, so its blocks need only fit the second cache.
     let (depth, strip) = if product.m <= FEW_ROWS { (256, 256) } else { (1024, 1024) };
@@ -296,7 +287,7 @@ macro_rules! halves {
             const DIRECT: bool = false;
             $($multiply)*
             fn multiply_shared(product: &Product<Self, f32>, done: After<'_>) {
-                packed::shared(product, done);
+                gemm::shared(product, done);
             }
             fn multiply_wide(product: &Product<f32>, into: Into) {
                 inexact(product, into);
@@ -315,24 +306,24 @@ macro_rules! halves {
 halves! {
     f16: f16_to_f32 f32_to_f16 {
         fn multiply(product: &Product<Self, f32>) {
-            if !few_rows::product(product) {
+            if !half_gemv::product(product) {
                 widened(product);
             }
         }
     }
     bf16: bf16_to_f32 f32_to_bf16 {
         fn speed() -> f64 {
-            tiles::speed().unwrap_or(Self::SPEED)
+            amx::speed().unwrap_or(Self::SPEED)
         }
         fn block(m: usize, n: usize) -> (usize, usize) {
             let has_few = m.min(n) <= FEW_ROWS;
-            if !has_few && tiles::speed().is_some() { tiles::block(m, n) } else { block_of_sums(m, n) }
+            if !has_few && amx::speed().is_some() { amx::block(m, n) } else { block_of_sums(m, n) }
         }
         fn multiply(product: &Product<Self, f32>) {
-            if few_rows::product(product) {
+            if half_gemv::product(product) {
                 return;
             }
-            if tiles::suit(product) { tiles::product(product) } else { widened(product) }
+            if amx::suit(product) { amx::product(product) } else { widened(product) }
         }
     }
 }

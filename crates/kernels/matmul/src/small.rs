@@ -22,16 +22,18 @@ const STRIP: usize = 32;
 /// Bytes of a right matrix that is read where it lies.
 const NEAR: usize = 16 << 10;
 
-/// Compute `a @ b` for `b` with dense rows, or answer `false` where this is no way to do it.
-pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
-    let Product { m, n, k, a, b, .. } = *product;
+/// Is this a way to compute the product? It is for a right matrix with dense rows.
+pub(super) fn suits<T: Ring>(product: &Product<T>) -> bool {
+    let Product { m, n, k, b, .. } = *product;
     let is_small = m.saturating_mul(n).saturating_mul(k) <= MOST;
-    if !T::IN_REGISTERS || b.columns != 1 || m <= FEW_ROWS || n < STRIP / 2 || !is_small {
-        return false;
-    }
+    T::IN_REGISTERS && b.columns == 1 && m > FEW_ROWS && n >= STRIP / 2 && is_small
+}
+
+/// Compute `a @ b`, which must [`suits`](self::suits).
+pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
+    let Product { m, k, a, .. } = *product;
     if is_in_place(product) {
-        with_widest(Strips { product, into, strip: &mut [], sums: &mut [] });
-        return true;
+        return with_widest(Strips { product, into, strip: &mut [], sums: &mut [] });
     }
     let turned = if a.columns == 1 { 0 } else { m * k };
     scratch::with(turned + (DEPTH + LINES) * STRIP, |memory: &mut [T]| {
@@ -44,17 +46,13 @@ pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
         }
         with_widest(Strips { product: &product, into, strip, sums });
     });
-    true
 }
 
 /// Compute products of one shape, whose numbers `range` has, or answer `false` where this is no way to do it: going from one to the
 /// next takes as long as products of 16 by 16 do.
 pub(super) fn each<T: Ring>(range: Range<usize>, product: &impl Fn(usize) -> Product<T>) -> bool {
     let first = product(range.start);
-    let Product { m, n, k, b, .. } = first;
-    let is_small = m.saturating_mul(n).saturating_mul(k) <= MOST;
-    let is_wide = b.columns == 1 && n >= STRIP / 2 && m > FEW_ROWS;
-    if !T::IN_REGISTERS || !is_small || !is_wide || !is_in_place(&first) {
+    if !suits(&first) || !is_in_place(&first) {
         return false;
     }
     with_widest(Each { range, product });

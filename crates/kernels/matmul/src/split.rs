@@ -16,7 +16,7 @@ use super::finish::{Finish, run_block, run_shared, stride};
 use super::multiply::{FEW_ROWS, Multiply};
 use super::pack::copy;
 use super::product::{Matrix, Product};
-use super::{packed, past};
+use super::{gemm, low_rank};
 
 /// Nanoseconds of work worth a job of its own.
 const JOB: f64 = 15_000.0;
@@ -114,7 +114,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
     pub(super) fn run(&self, after: Option<After<'_>>) -> bool {
         let count: usize = self.batch.iter().product();
         let jobs = self.jobs(count);
-        if count == 1 && jobs > 1 && packed::is_shared::<T::Wide>(self.m, self.n, self.k) {
+        if count == 1 && jobs > 1 && gemm::is_shared::<T::Wide>(self.m, self.n, self.k) {
             let (product, finish) = self.product(0);
             run_shared(&product, finish, after);
             return after.is_some();
@@ -130,7 +130,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
         }
         let is_wide = grid.columns >= self.n.min(WIDE);
         // What follows block by block finds them in the caches.
-        let is_past = after.is_none() && self.k <= past::DEPTH && stores_past_them_pay();
+        let is_past = after.is_none() && self.k <= low_rank::DEPTH && stores_past_them_pay();
         let written = count.saturating_mul(self.m * self.n).saturating_mul(size_of::<T>());
         let stores = if is_past && written >= STREAM_FROM { Stores::PastCaches } else { Stores::Cached };
         let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MANY;

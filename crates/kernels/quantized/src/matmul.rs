@@ -10,7 +10,7 @@ use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_matmul::multiply::Multiply;
 use umber_kernels_matmul::product::{Into, Matrix, Product as Dense};
-use umber_kernels_matmul::{indexed, micro_kernel, packed, some_rows};
+use umber_kernels_matmul::{gemm, indexed, micro_kernel, skinny};
 use umber_types::{DType, Quantization, Result, match_dtype};
 
 #[cfg(target_arch = "x86_64")]
@@ -187,9 +187,9 @@ impl Task<'_> {
                 return few_rows::compute(&product);
             }
         }
-        let is_some = some_rows::ROWS.contains(&m) && self.k > 0;
+        let is_some = skinny::ROWS.contains(&m) && self.k > 0;
         let laid_out = (2 * m).next_multiple_of(LAID_OUT);
-        let is_laid_out = m <= *some_rows::ROWS.end() && packed::suits::<W>(m, laid_out, BLOCK);
+        let is_laid_out = m <= *skinny::ROWS.end() && gemm::suits::<W>(m, laid_out, BLOCK);
         if self.turned == Turned::Yes && is_some && !is_laid_out {
             return self.some_rows(first, x, m, out);
         }
@@ -239,7 +239,7 @@ impl Task<'_> {
         parallel_for(self.n.div_ceil(strip.max(1)), |job| {
             let start = job * strip;
             let columns = strip.min(self.n - start);
-            let product = some_rows::Turned {
+            let product = skinny::Turned {
                 m,
                 n: columns,
                 k,
@@ -247,7 +247,7 @@ impl Task<'_> {
                 out: out.at(start as isize),
                 out_row: self.n as isize,
             };
-            some_rows::turned(&product, Into::Fresh, &|columns, depths, room| {
+            skinny::turned(&product, Into::Fresh, &|columns, depths, room| {
                 let depth = depths.len();
                 for (line, column) in room.chunks_exact_mut(depth).zip(columns) {
                     self.packed.read(first + start + column, depths.start / size, line);

@@ -9,7 +9,7 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_matmul::product::{Into, Matrix, Product};
-use umber_kernels_matmul::{dot, stream};
+use umber_kernels_matmul::{dot, gemv};
 use umber_types::match_dtype;
 
 use super::operand::{Computes, Rows};
@@ -260,7 +260,7 @@ impl Some {
             out_row: width as isize,
         };
         if self.count <= FEW && values.columns == 1 {
-            stream::product(&product, Into::Sum);
+            gemv::product(&product, Into::Sum);
         } else {
             W::multiply_wide(&product, Into::Sum);
         }

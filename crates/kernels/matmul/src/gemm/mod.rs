@@ -18,7 +18,7 @@ use umber_kernels_base::threads::{num_threads, parallel_for};
 
 use super::multiply::{FEW_ROWS, LARGE, Multiply};
 use super::product::{Into, Product};
-use super::some_rows;
+use super::skinny;
 use super::split::After;
 use kernel::{FEWEST, MOST_ROWS, Tile, VECTORS, most_rows, parts};
 use lay::{Columns, block, lay_rows, room};
@@ -65,7 +65,7 @@ pub fn suits<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
 }
 
 /// Is this the way for one thread's product where vectors have 64 bytes? There the library is faster, but for some rows times a large
-/// matrix, and for short sums of one that lies across: what reads that in place ([`some_rows`]) has to turn them back.
+/// matrix, and for short sums of one that lies across: what reads that in place ([`skinny`]) has to turn them back.
 pub(super) fn suits_some_rows<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, .. } = *product;
     if !T::IN_REGISTERS || level() != 2 || n < WIDEST || k < SHALLOW {
@@ -75,7 +75,7 @@ pub(super) fn suits_some_rows<T: Ring>(product: &Product<T>) -> bool {
     if b.columns == 1 {
         is_large && SOME_ROWS.contains(&m)
     } else {
-        let (turned, most) = (*some_rows::ROWS.end(), *SOME_ROWS.end());
+        let (turned, most) = (*skinny::ROWS.end(), *SOME_ROWS.end());
         is_large && m > turned && m <= most || m > most / 4 && m <= turned && k <= SHORT_SUMS
     }
 }

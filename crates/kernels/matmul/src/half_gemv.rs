@@ -7,7 +7,7 @@ use umber_kernels_base::scratch;
 use super::multiply::{FEW_ROWS, Multiply};
 use super::pack::pack;
 use super::product::{Into, Matrix, Product};
-use super::{across, dot, stream};
+use super::{dot, gemv, widening_gemv};
 
 /// Elements of the small matrix that are kept widened, in the first cache.
 const KEPT: usize = 8192;
@@ -61,13 +61,13 @@ fn rows<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) -> boo
             if is_along {
                 dot::product(&part, into);
             } else if m == 1 {
-                stream::product(&part, into);
+                gemv::product(&part, into);
             } else {
                 if into == Into::Fresh {
                     part.fill_out(0.0);
                 }
-                let done = across::product(&part);
-                stream::product(&part.columns(done..n), Into::Sum);
+                let done = widening_gemv::product(&part);
+                gemv::product(&part.columns(done..n), Into::Sum);
             }
         }
     });

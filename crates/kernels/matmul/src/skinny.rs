@@ -23,7 +23,7 @@ const LANES: usize = 16;
 
 /// Are laid-out panels faster, where they suit? They are where lanes would be filled up with zeros, or where so many rows meet the right
 /// matrix that laying it out costs little.
-pub(super) fn is_behind_panels(m: usize) -> bool {
+pub(super) fn is_behind_gemm(m: usize) -> bool {
     !m.is_multiple_of(LANES) || m > 2 * LANES
 }
 
@@ -33,17 +33,19 @@ fn fewest() -> usize {
     if level() == 2 { 13 } else { *ROWS.start() }
 }
 
-/// Compute `a @ b` for `b` with dense rows, or answer `false` where this is no way to do it.
-pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
+/// Is this a way to compute the product? It is for a right matrix with dense columns.
+pub(super) fn suits<T: Ring>(product: &Product<T>) -> bool {
+    let Product { m, n, k, b, .. } = *product;
+    T::IN_REGISTERS && (fewest()..=*ROWS.end()).contains(&m) && b.rows == 1 && n >= 32 && k >= 32
+}
+
+/// Compute `a @ b`, which must [`suits`](self::suits).
+pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
     let Product { m, n, k, a, b, out, out_row } = *product;
-    if !T::IN_REGISTERS || !(fewest()..=*ROWS.end()).contains(&m) || b.rows != 1 || n < 32 || k < 32 {
-        return false;
-    }
     let lines = |columns: Range<usize>, depths: Range<usize>, _: &mut [T]| {
         b.transposed().from(columns.start, depths.start)
     };
     turned(&Turned { m, n, k, a, out, out_row }, into, &lines);
-    true
 }
 
 /// A product with a right matrix whose columns somebody else hands out.

@@ -134,7 +134,7 @@ mod avx {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packed::kernel::{FEWEST, with_height};
+    use crate::gemm::kernel::{FEWEST, with_height};
 
     /// Rows so far apart, or as far the other way.
     fn check(height: usize, length: usize, is_backward: bool) {

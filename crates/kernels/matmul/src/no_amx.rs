@@ -1,4 +1,4 @@
-//! In place of [`tiles`](super::tiles) where processors have none.
+//! In place of [`amx`](super::amx) where processors have none.
 
 use umber_types::bf16;
 
