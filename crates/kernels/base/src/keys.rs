@@ -1,5 +1,6 @@
 //! Unsigned integers in the order of the elements they stand for.
 
+use crate::arrays::array_of;
 use umber_types::{Bool, Complex32, Complex64, Element, bf16, f16};
 
 /// An unsigned integer.
@@ -131,7 +132,7 @@ macro_rules! floats {
                             *greatest = if magnitude > *greatest { magnitude } else { *greatest };
                         }
                     }
-                    std::array::from_fn(
+                    array_of(
                         #[inline(always)]
                         |i| if magnitudes[i] as $key > $infinity { <$key>::MAX } else { best[i].key(direction) },
                     )

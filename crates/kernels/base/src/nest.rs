@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::arrays::array_of;
+
 /// One loop: its length and how far each operand moves per turn, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop<const N: usize> {
@@ -29,7 +31,7 @@ impl<const N: usize> Nest<N> {
     pub fn new(shape: &[usize], strides: [&[isize]; N]) -> Nest<N> {
         let mut nest = Nest { loops: SmallVec::new() };
         for (axis, &length) in shape.iter().enumerate() {
-            nest.push(Loop { length, strides: strides.map(|strides| strides[axis]) });
+            nest.push(Loop { length, strides: array_of(|operand| strides[operand][axis]) });
         }
         nest
     }

@@ -1,6 +1,7 @@
 //! Copies elements and slices from where indices point.
 
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::caches::{LINE, STREAM_FROM, finish_streaming, stream};
 use umber_kernels_base::indices::{AHEAD, AxisIndices, BATCH, Failures, Indices, batches};
@@ -191,7 +192,7 @@ impl Gather<'_> {
     fn copy<T: Copy + Send + Sync>(&self, src: *const T, dst: *mut T, part: Range<usize>) {
         let inner = self.slice.inner();
         if self.slice.loops().len() == 1 {
-            let [from, to] = inner.strides.map(|stride| part.start as isize * stride);
+            let [from, to] = array_of::<_, 2>(|i| part.start as isize * inner.strides[i]);
             copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, part.len());
             return;
         }
@@ -259,7 +260,7 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
                     lines.ask(row.wrapping_byte_offset(2 * step), batch.clone(), length);
                 }
                 let first = batch.start as isize;
-                let [source, index, target] = [0, 1, 2].map(|i| starts[i] + first * steps[i]);
+                let [source, index, target] = array_of::<_, 3>(|i| starts[i] + first * steps[i]);
                 let offsets = &mut offsets[..batch.len()];
                 if let Err(error) = checked.run(index, steps[1], offsets) {
                     failures.add(at + batch.start, error);

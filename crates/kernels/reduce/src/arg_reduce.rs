@@ -1,6 +1,7 @@
 //! Where along an axis the least or the greatest element is.
 
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised_by_avx2};
 use umber_kernels_base::joining::joined;
@@ -176,7 +177,7 @@ impl<T: Keyed> Search<T> {
                 let (outer, first) = (item / tiles, item % tiles * TILE);
                 let mut at = [0; 2];
                 self.others.walk(outer..outer + 1, |offsets| at = offsets);
-                let [from, to] = [0, 1].map(|i| at[i] + first as isize * columns.strides[i]);
+                let [from, to] = array_of::<_, 2>(|i| at[i] + first as isize * columns.strides[i]);
                 let width = TILE.min(columns.length - first);
                 let mut places = [0u32; TILE];
                 self.tile(from, columns.strides[0], &mut places[..width]);

@@ -181,9 +181,10 @@ impl<T: Real> Rows<T> {
         }
         let mut found = Measured { mean, rest: zero, squares };
         if self.is_rounded(&found) {
-            let distances = blocks(self.length)
-                .map(|block| sum_of(self.load(src, block, mean, buffer), |value| value - mean))
-                .sum();
+            let mut distances = 0.0;
+            for block in blocks(self.length) {
+                distances += sum_of(self.load(src, block, mean, buffer), |value| value - mean);
+            }
             found = found.refined(distances, count);
         }
         if self.is_out_of_range(&found) && self.row_scaled(src, dst) {

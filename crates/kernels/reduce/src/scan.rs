@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::caches::Aligned;
 use umber_kernels_base::nest::{Loop, Nest};
@@ -211,8 +212,8 @@ impl Scan {
         let mut strides = [src.strides()[axis], dst.strides()[axis]];
         let mut first = [0; 2];
         if direction == ScanDirection::Reverse && length > 0 {
-            first = strides.map(|stride| stride * (length as isize - 1));
-            strides = strides.map(|stride| -stride);
+            first = array_of(|i| strides[i] * (length as isize - 1));
+            strides = array_of(|i| -strides[i]);
         }
         let size = src.dtype().size() as isize;
         let (src, dst) = (Source::of(src).shifted(first[0] * size), Target::of(dst).shifted(first[1] * size));
@@ -258,7 +259,7 @@ impl Scan {
 
     /// Scan a range of a line, from the total of all before.
     fn part_of_line(&self, leaves: &Leaves, starts: [isize; 2], range: Range<usize>, total: *mut u8) {
-        let at = [0, 1].map(|i| starts[i] + range.start as isize * self.strides[i]);
+        let at = array_of::<_, 2>(|i| starts[i] + range.start as isize * self.strides[i]);
         // SAFETY: the layouts hold the line; tasks have lines or ranges of their own.
         unsafe { (leaves.line)(self.stretch(leaves, at, self.strides, range.len()), total) };
     }
@@ -307,13 +308,13 @@ impl Scan {
                 let width = TILE.min(columns.length - first);
                 let mut at = [0; 2];
                 self.others.walk(outer..outer + 1, |offsets| at = offsets);
-                let mut at = [0, 1].map(|i| at[i] + first as isize * columns.strides[i]);
+                let mut at = array_of::<_, 2>(|i| at[i] + first as isize * columns.strides[i]);
                 // SAFETY: there is room for a tile of totals.
                 unsafe { (leaves.clear)(totals, width) };
                 for _ in 0..self.length {
                     // SAFETY: the layouts hold the lines; tasks have lines of their own.
                     unsafe { (leaves.across)(self.stretch(leaves, at, columns.strides, width), totals) };
-                    at = [0, 1].map(|i| at[i] + self.strides[i]);
+                    at = array_of::<_, 2>(|i| at[i] + self.strides[i]);
                 }
             }
         });

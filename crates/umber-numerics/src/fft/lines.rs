@@ -97,10 +97,11 @@ impl Lines {
         let (first, count) = (self.first + lines.start, lines.len());
         if self.others.loops().len() <= 1 {
             let strides = self.others.inner().strides;
-            return [0, 1].map(|i| {
+            let side = |i: usize| {
                 let step = strides[i] * reals[i];
                 Group::regular(first as isize * step, step, count)
-            });
+            };
+            return [side(0), side(1)];
         }
         let mut starts = [[0; MOST]; 2];
         let mut line = 0;
@@ -110,7 +111,7 @@ impl Lines {
             }
             line += 1;
         });
-        starts.map(|starts| Group::irregular(&starts[..count]))
+        [Group::irregular(&starts[0][..count]), Group::irregular(&starts[1][..count])]
     }
 
     /// No memory for buffers.

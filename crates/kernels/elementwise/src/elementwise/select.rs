@@ -1,5 +1,6 @@
 //! `a` where a condition holds, else `b`: block functions by element size, since only bits move.
 
+use umber_kernels_base::arrays::array_of;
 use umber_types::{Bool, DType};
 
 use super::{Entry, LANES, instances};
@@ -25,7 +26,7 @@ bits!(u8 u16 u32 u64);
 impl Bits for [u64; 2] {
     #[inline(always)]
     fn either(condition: bool, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
-        std::array::from_fn(|i| u64::either(condition, a[i], b[i]))
+        array_of(|i| u64::either(condition, a[i], b[i]))
     }
 }
 

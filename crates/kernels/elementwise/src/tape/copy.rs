@@ -5,6 +5,7 @@
 )]
 
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::caches::{LINE, STREAM_FROM, finish_streaming, stream};
 use umber_kernels_base::isa::{Cache, level};
@@ -99,7 +100,7 @@ impl Job<'_> {
     fn rows(&self) {
         let length = self.plan.inner();
         let count = self.plan.size() / length;
-        let strides = [0, 1].map(|operand| self.inner(operand));
+        let strides = array_of::<_, 2>(|operand| self.inner(operand));
         let streams = length * self.size >= 4 * STAGE && self.streams();
         parallel_ranges(count, (GRAIN / self.size / length).max(1), |range| {
             if length < SHORT {
@@ -127,7 +128,7 @@ impl Job<'_> {
     fn short_rows(&self, range: Range<usize>) {
         let last = self.plan.lengths().len() - 1;
         let (rows, length) = (self.plan.lengths()[last - 1], self.plan.inner());
-        let strides = [0, 1].map(|i| (self.plan.strides(i)[last - 1], self.inner(i)));
+        let strides = array_of::<_, 2>(|i| (self.plan.strides(i)[last - 1], self.inner(i)));
         let outer = last.checked_sub(2);
         let mut row = range.start;
         while row < range.end {
@@ -139,7 +140,7 @@ impl Job<'_> {
                 }
                 _ => (1, (rows - first).min(left)),
             };
-            let mut distances = [0, 1].map(|operand| self.plan.outer_offset(operand, row));
+            let mut distances = array_of::<_, 2>(|operand| self.plan.outer_offset(operand, row));
             for _ in 0..groups {
                 let [from, to] = distances;
                 // SAFETY: elements of the views, these rows are this thread's.
@@ -181,7 +182,7 @@ impl Job<'_> {
         let lengths = self.plan.lengths();
         let last = lengths.len() - 1;
         let (rows, columns) = (lengths[across], lengths[last]);
-        let strides = [0, 1].map(|i| (self.plan.strides(i)[across], self.plan.strides(i)[last]));
+        let strides = array_of::<_, 2>(|i| (self.plan.strides(i)[across], self.plan.strides(i)[last]));
         let streams = self.streams();
         let turning = Turning::new(self.size, strides, streams);
         let side = turning.side();
@@ -200,7 +201,7 @@ impl Job<'_> {
         parallel_ranges(others * bands * pieces, grain, |range| {
             for index in range {
                 let (piece, band, other) = (index % pieces, index / pieces % bands, index / pieces / bands);
-                let origins = [0, 1].map(|i| offset(i, other));
+                let origins = array_of::<_, 2>(|i| offset(i, other));
                 let left = band * side;
                 let width = (columns - left).min(side);
                 let end = rows.min((piece + 1) * PIECE);

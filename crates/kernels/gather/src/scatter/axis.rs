@@ -1,6 +1,7 @@
 //! Scatters single elements along one axis.
 
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::indices::{AxisIndices, BATCH, Failures, batches};
 use umber_kernels_base::nest::{Loop, Nest};
@@ -137,7 +138,7 @@ impl AxisScatter<'_> {
             }
             for batch in batches(0..length) {
                 let first = batch.start as isize;
-                let [to, index, from] = [0, 1, 2].map(|i| begin[i] + starts[i] + first * steps[i]);
+                let [to, index, from] = array_of::<_, 3>(|i| begin[i] + starts[i] + first * steps[i]);
                 let offsets = &mut offsets[..batch.len()];
                 result = self.places.run(index, steps[1], offsets);
                 if result.is_err() {
@@ -178,7 +179,7 @@ impl AxisScatter<'_> {
         let mut offsets = [0; BATCH];
         let mut result = Ok(());
         lines.walk(0..lines.count(), |starts| {
-            let [to, index, from] = [0, 1, 2].map(|i| begin[i] + starts[i]);
+            let [to, index, from] = array_of::<_, 3>(|i| begin[i] + starts[i]);
             let element = |i: usize| dst.at(to + i as isize * along[0]);
             wide.clear();
             // SAFETY: the layout of the destination holds the line.

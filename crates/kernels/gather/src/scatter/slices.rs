@@ -1,6 +1,7 @@
 //! Scatters slices to tuples of indices along some axes.
 
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::caches::LINE;
 use umber_kernels_base::indices::{AHEAD, BATCH, Failures, Indices, batches};
@@ -294,7 +295,7 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
         return;
     }
     if task.slice.loops().len() == 1 {
-        let [first_to, first_from] = inner.strides.map(|stride| part.start as isize * stride);
+        let [first_to, first_from] = array_of::<_, 2>(|i| part.start as isize * inner.strides[i]);
         let bytes = (part.len() * size_of::<U::Element>()).min(AHEAD);
         let asks = bytes >= LINE && inner.strides[0] == 1;
         for (i, &(to, from)) in pairs.iter().enumerate() {

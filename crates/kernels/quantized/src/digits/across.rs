@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 use std::slice::from_raw_parts_mut;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::isa::{Cache, prefetch_lines};
 use umber_kernels_base::scratch;
@@ -252,8 +253,7 @@ impl<const D: usize> Job<'_, D> {
         let units = &laid.units[rows.start * groups..][..V * LANES * groups];
         let of_x = &laid.sums[rows.start * groups..][..V * LANES * groups];
         let (scales, biases) = (&columns.scales[c * groups..], &columns.biases[c * groups..]);
-        let starts: [*const u8; C] =
-            std::array::from_fn(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
+        let starts: [*const u8; C] = array_of(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
         let sums = &mut sums[c * V * LANES..][..C * V * LANES];
         let mut from_zero = [0; 4 * VECTORS * LANES];
         if MIXED {

@@ -3,6 +3,7 @@
 
 use std::arch::x86_64::*;
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::isa::prefetch;
 use umber_kernels_base::scratch;
@@ -69,7 +70,7 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
     let block_digits = BYTES * steps * D;
     // A vector is read from any group on.
     let groups = packed.groups.next_multiple_of(LANES) + LANES;
-    let places = std::array::from_fn(|lane| (lane * 4 / group_bytes) as u32);
+    let places = array_of(|lane| (lane * 4 / group_bytes) as u32);
     LaidRows::with(rows * blocks * block_digits, rows * blocks * D * LANES, rows * groups, |mut laid| {
         // SAFETY: the caller's.
         unsafe { lay_rows::<D>(product, blocks, groups, &mut laid) };
@@ -128,7 +129,7 @@ fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usiz
     {
         let sums = sums_of_middles::<D>(how, block, BYTES, D * BYTES);
         let sums = if even {
-            sums.map(|sum| _mm512_set1_epi32(_mm512_reduce_add_epi32(sum) / LANES as i32))
+            array_of(|place| _mm512_set1_epi32(_mm512_reduce_add_epi32(sums[place]) / LANES as i32))
         } else {
             sums
         };

@@ -15,6 +15,7 @@ mod laid_rows;
 mod tiles;
 
 use std::arch::x86_64::*;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::isa::{is_unlimited, level, vectorised};
 use umber_types::{Quantization, QuantizationMode};
@@ -238,7 +239,7 @@ fn beginnings<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
         offsets[2] -= FOURTH as i32 * 256;
         offsets[3] = FOURTH.to_bits() as i32;
     }
-    std::array::from_fn(|place| _mm512_sub_epi32(_mm512_set1_epi32(offsets[place]), sums[place]))
+    array_of(|place| _mm512_sub_epi32(_mm512_set1_epi32(offsets[place]), sums[place]))
 }
 
 /// Compute what [`suits`].

@@ -9,6 +9,7 @@ mod avx512;
 mod codes;
 
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::caches::fills_line;
 use umber_kernels_base::isa::{level, prefetch, vectorised};
@@ -189,7 +190,7 @@ impl Job<'_> {
         if rows == 1 && KIND != FP8 && !WEIGHTS {
             let each = part.len() / APART;
             for column in part.start..part.start + each {
-                let columns = std::array::from_fn(|c| column + c * each);
+                let columns = array_of(|c| column + c * each);
                 self.read(columns, scales, biases);
                 self.column::<V, KIND, 1, APART, WEIGHTS>(0, columns, scales, biases);
             }
@@ -229,7 +230,7 @@ impl Job<'_> {
         scales: &[f32],
         biases: &[f32],
     ) {
-        let words = columns.map(|column| self.product.words(column));
+        let words = array_of::<_, C>(|c| self.product.words(columns[c]));
         let length = words[0].len();
         let mut sums = [[V::splat(0.0); R]; C];
         let stride = const { V::COUNT * unit_of(KIND) / 32 };

@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use umber_kernels_base::caches::Aligned;
 use umber_kernels_base::isa::has_vectors;
@@ -109,7 +110,7 @@ fn place(task: &Task, results: Loop<2>, cut: &Cut, item: usize) -> Place {
     let first = tile * cut.tile;
     let mut at = [0; 2];
     task.kept.walk(outer..outer + 1, |offsets| at = offsets);
-    let [from, to] = [0, 1].map(|i| at[i] + first as isize * results.strides[i]);
+    let [from, to] = array_of::<_, 2>(|i| at[i] + first as isize * results.strides[i]);
     Place { src: task.element(from), dst: task.result(to), width: cut.tile.min(results.length - first) }
 }
 

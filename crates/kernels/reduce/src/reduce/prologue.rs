@@ -5,6 +5,7 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use umber_kernels_base::arrays::array_of;
 
 use smallvec::SmallVec;
 use umber_kernels_base::caches::Aligned;
@@ -208,7 +209,7 @@ impl Task<'_> {
             for first in (0..whole).step_by(8 * LONG_TOTALS) {
                 let row = |k| piece.wrapping_add((first + k * LONG_TOTALS) * leaves.in_size);
                 // SAFETY: the piece has eight such rows, each as long as there are totals.
-                unsafe { (leaves.rows)(&std::array::from_fn(row), 8, wide, LONG_TOTALS) };
+                unsafe { (leaves.rows)(&array_of(row), 8, wide, LONG_TOTALS) };
             }
             if whole < length {
                 run(piece.wrapping_add(whole * leaves.in_size), length - whole);
@@ -337,7 +338,7 @@ impl Columns<'_> {
                 if in_eights && rows == self.joined {
                     let stretch = |k| piece.wrapping_add(k * wide_width * leaves.in_size);
                     // SAFETY: the piece is eight such stretches long, each as long as there are totals.
-                    unsafe { (leaves.rows)(&std::array::from_fn(stretch), 8, wide, wide_width) };
+                    unsafe { (leaves.rows)(&array_of(stretch), 8, wide, wide_width) };
                     return;
                 }
                 for first in (0..count).step_by(wide_width) {
