@@ -242,12 +242,23 @@ pub(crate) fn placed(
 /// Run `body` with the given stream as this thread's default.
 #[inline]
 pub(crate) fn on<T>(stream: Option<StreamArg>, body: impl FnOnce() -> umber::Result<T>) -> PyResult<T> {
-    let Some(StreamArg(stream)) = stream else { return body().or_raise() };
+    let before = stream.map(make_default).transpose()?;
+    let result = body();
+    before.map(restore_default).transpose()?;
+    result.or_raise()
+}
+
+/// Make a stream this thread's default: the one that was.
+#[cold]
+fn make_default(StreamArg(stream): StreamArg) -> PyResult<Stream> {
     let before = device::current_stream();
     device::set_default_stream(stream).or_raise()?;
-    let result = body();
-    device::set_default_stream(before).or_raise()?;
-    result.or_raise()
+    Ok(before)
+}
+
+#[cold]
+fn restore_default(before: Stream) -> PyResult<()> {
+    device::set_default_stream(before).or_raise()
 }
 
 /// As [`on`], for what may evaluate: with the interpreter lock released.

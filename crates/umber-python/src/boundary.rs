@@ -3,8 +3,8 @@
 //!
 //! Whoever reads Python's arguments knows neither the name of the function nor, where Python itself converts, what was
 //! expected; and a function made of others would speak with their names. Both are put right on the way out, for all
-//! functions alike: [`guard`] puts a trampoline of its own before each. A call that succeeds pays for one load and one
-//! jump. The texts themselves are made in `explain.rs`.
+//! functions alike: [`guard`] puts a trampoline of its own before each. A call that succeeds pays for two jumps and a
+//! load. The texts themselves are made in `explain.rs`.
 //!
 //! Invariant: a trampoline reaches the interpreter only after its entry was filled, and an entry is never changed.
 
@@ -71,13 +71,26 @@ static FAST: Entries<Fast, 2048> = Entries::new();
 static OPEN: Entries<Open, 256> = Entries::new();
 static MAKE: Entries<Open, 64> = Entries::new();
 
+// A trampoline only says which entry is its own: what follows is the same for all, and stands once.
+
 unsafe extern "C" fn bare<const N: usize>(
     own: *mut PyObject,
     arguments: *const *mut PyObject,
     count: isize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    let entry = BARE.get(N);
+    // SAFETY: called by whoever called the trampoline.
+    unsafe { call_bare(own, arguments, count, names, BARE.get(N)) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn call_bare(
+    own: *mut PyObject,
+    arguments: *const *mut PyObject,
+    count: isize,
+    names: *mut PyObject,
+    entry: &Entry<Bare>,
+) -> *mut PyObject {
     // SAFETY: the interpreter calls as the flags in `guarded` say, holding its lock.
     unsafe {
         if count > 0 || !names.is_null() {
@@ -99,7 +112,18 @@ unsafe extern "C" fn fast<const N: usize>(
     count: isize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    let entry = FAST.get(N);
+    // SAFETY: called by whoever called the trampoline.
+    unsafe { call_fast(own, arguments, count, names, FAST.get(N)) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn call_fast(
+    own: *mut PyObject,
+    arguments: *const *mut PyObject,
+    count: isize,
+    names: *mut PyObject,
+    entry: &Entry<Fast>,
+) -> *mut PyObject {
     // SAFETY: called as the original would be.
     unsafe {
         let answer = (entry.original)(own, arguments, count, names);
@@ -115,7 +139,17 @@ unsafe extern "C" fn open<const N: usize>(
     arguments: *mut PyObject,
     named: *mut PyObject,
 ) -> *mut PyObject {
-    let entry = OPEN.get(N);
+    // SAFETY: called by whoever called the trampoline.
+    unsafe { call_open(own, arguments, named, OPEN.get(N)) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn call_open(
+    own: *mut PyObject,
+    arguments: *mut PyObject,
+    named: *mut PyObject,
+    entry: &Entry<Open>,
+) -> *mut PyObject {
     // SAFETY: called as the original would be.
     unsafe {
         let answer = (entry.original)(own, arguments, named);
@@ -132,7 +166,16 @@ unsafe extern "C" fn make<const N: usize>(
     arguments: *mut PyObject,
     named: *mut PyObject,
 ) -> *mut PyObject {
-    let entry = MAKE.get(N);
+    // SAFETY: called by whoever called the trampoline.
+    unsafe { call_make(arguments, named, MAKE.get(N)) }
+}
+
+#[inline(never)]
+unsafe extern "C" fn call_make(
+    arguments: *mut PyObject,
+    named: *mut PyObject,
+    entry: &Entry<Open>,
+) -> *mut PyObject {
     // SAFETY: called as `__new__`, whose first argument is the class.
     unsafe {
         let class = ffi::PyTuple_GetItem(arguments, 0);
