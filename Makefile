@@ -12,13 +12,14 @@ PYTEST_ARGS ?=
 PYTEST_WORKERS ?= 2
 # Random cases are the same on every run; PROPTEST_RNG_SEED=7 make test draws others.
 export PROPTEST_RNG_SEED ?= 1
-# The Rust tests run optimised, because the kernels are the product, and with assertions on; not as far as the wheel, for which
-# each crate is one unit: that takes them half as long again to build. Crates of others are as in the wheel, and compiled once.
-manifests := $(wildcard crates/*/Cargo.toml crates/kernels/*/Cargo.toml)
+# The Rust tests run on the kernels and the crates of others that the wheel is made of, compiled once. The crates above them have
+# assertions on, and are not optimised as far: a crate that is one unit takes twice as long to build.
 bindings := umber-python umber-module
-tested := $(filter-out $(bindings),$(shell sed -n 's/^name = "\(umber[a-z-]*\)"$$/\1/p' $(manifests)))
-with_assertions := $(foreach crate,$(tested),$(foreach setting,debug-assertions=true overflow-checks=true opt-level=2 \
-	codegen-units=16,--config profile.release.package.$(crate).$(setting)))
+with_assertions := $(foreach crate,umber-core umber-io umber,$(foreach setting,debug-assertions=true overflow-checks=true \
+	opt-level=2 codegen-units=16,--config profile.release.package.$(crate).$(setting)))
+# As above, for everything that computes.
+checked := --config profile.release.debug-assertions=true --config profile.release.overflow-checks=true \
+	--config profile.release.codegen-units=16
 untested := $(addprefix --exclude ,$(bindings))
 
 # What also runs with operations on a few elements recorded, as those on many are.
@@ -37,11 +38,11 @@ export PYO3_PYTHON := $(abspath $(python))
 
 # What the wheel is made of. Folders count too: their time changes when a file is added or removed.
 wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.md \
-	crates/*/build.rs) $(manifests) \
+	crates/*/build.rs crates/*/Cargo.toml crates/kernels/*/Cargo.toml) \
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-python test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined format bench stubs wheel clean
+.PHONY: help demo test test-rust test-checked test-python test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -59,6 +60,9 @@ test-rust: $(stamps)/venv ## Run the Rust tests
 		$(CARGO) test --locked --workspace $(untested) --release $(with_assertions) --lib --bins --tests --examples; \
 	fi
 	@$(CARGO) test --locked --workspace $(untested) --release $(with_assertions) --doc
+
+test-checked: $(stamps)/venv ## Run the Rust tests with assertions in the kernels, too
+	$(CARGO) test --locked --workspace $(untested) --release $(checked) --lib --bins --tests
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
@@ -92,6 +96,12 @@ lint-python: $(stamps)/lint $(stamps)/demo $(stamps)/installed
 lint-inlined: $(stamps)/installed
 	$(python) tools/inlined.py
 	$(python) tools/code_size.py --budget
+
+# As a program that depends on umber builds it, whose profile is its own.
+lint-default-profile: $(stamps)/venv ## Look for loops that builds with Cargo's default profile tear apart
+	CARGO_TARGET_DIR=target/default-profile $(CARGO) build --locked --release -p umber \
+		--config profile.release.lto=false --config profile.release.codegen-units=16
+	CARGO_TARGET_DIR=target/default-profile $(python) tools/inlined.py
 
 format: $(stamps)/lint ## Format Rust and Python in place
 	$(CARGO) fmt --all

@@ -34,6 +34,17 @@ def test_builds_with_assertions_are_told_apart():
     assert not inlined.has_assertions(f"0000000000000000 t {FUNCTION}\n")
 
 
+def test_adapters_that_vectorised_functions_call_are_found():
+    fold = "_ZN4core4iter8adapters3map8Map4fold17h0123456789abcdefE"
+    caller = "RELOCATION RECORDS FOR [.text._ZN18umber_kernels_base3isa9with_avx217h01E]:\n"
+    other = "RELOCATION RECORDS FOR [.text._ZN18umber_kernels_sort4sort4sort17h01E]:\n"
+    call = f"OFFSET TYPE VALUE\n000000000000003e R_X86_64_PLT32        {fold}-0x0000000000000004\n"
+    own = call.replace(fold, "_ZN18umber_kernels_base3isa6detect17h0123456789abcdefE")
+    assert inlined.adapters(caller + call) == [fold]
+    assert inlined.adapters(other + call) == []
+    assert inlined.adapters(caller + own + other + call) == []
+
+
 @pytest.mark.skipif(not (shutil.which("rustc") and shutil.which("nm")), reason="needs rustc and nm")
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="needs AVX")
 @pytest.mark.parametrize("is_inlined", [True, False])
