@@ -12,15 +12,15 @@ PYTEST_ARGS ?=
 PYTEST_WORKERS ?= 2
 # Random cases are the same on every run; PROPTEST_RNG_SEED=7 make test draws others.
 export PROPTEST_RNG_SEED ?= 1
-# The Rust tests run on the kernels and the crates of others that the wheel is made of, compiled once. The crates above them have
+# The Rust tests run on the kernels and the crates of others that the wheel is made of, compiled once; for that, the bindings are
+# among the packages, too, since Cargo chooses the features of crates by what is built together. The crates above the kernels have
 # assertions on, and are not optimised as far: a crate that is one unit takes twice as long to build.
-bindings := umber-python umber-module
 with_assertions := $(foreach crate,umber-core umber-io umber,$(foreach setting,debug-assertions=true overflow-checks=true \
-	opt-level=2 codegen-units=16,--config profile.release.package.$(crate).$(setting)))
+	opt-level=2 codegen-units=16,--config profile.release.package.$(crate).$(setting))) \
+	--config profile.release.package.umber-python.opt-level=0
 # As above, for everything that computes.
 checked := --config profile.release.debug-assertions=true --config profile.release.overflow-checks=true \
 	--config profile.release.codegen-units=16
-untested := $(addprefix --exclude ,$(bindings))
 
 # What also runs with operations on a few elements recorded, as those on many are.
 recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
@@ -55,14 +55,14 @@ test: test-rust test-python ## Run all Rust and Python tests
 
 test-rust: $(stamps)/venv ## Run the Rust tests
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		$(CARGO) nextest run --locked --workspace $(untested) --release $(with_assertions); \
+		$(CARGO) nextest run --locked --workspace --release $(with_assertions); \
 	else \
-		$(CARGO) test --locked --workspace $(untested) --release $(with_assertions) --lib --bins --tests --examples; \
+		$(CARGO) test --locked --workspace --release $(with_assertions) --lib --bins --tests --examples; \
 	fi
-	@$(CARGO) test --locked --workspace $(untested) --release $(with_assertions) --doc
+	@$(CARGO) test --locked --workspace --release $(with_assertions) --doc
 
 test-checked: $(stamps)/venv ## Run the Rust tests with assertions in the kernels, too
-	$(CARGO) test --locked --workspace $(untested) --release $(checked) --lib --bins --tests
+	$(CARGO) test --locked --workspace --release $(checked) --lib --bins --tests
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
