@@ -1,5 +1,6 @@
 """Settings that every test shares."""
 
+import gc
 import os
 
 import numpy as np
@@ -15,6 +16,12 @@ settings.register_profile(
 )
 settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("UMBER_HYPOTHESIS", "default"))
+
+
+def pytest_collection_finish(session):
+    """Leave the tests themselves out of garbage collections, which would take seconds each."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
