@@ -57,12 +57,12 @@ test-rust: $(stamps)/venv ## Run the Rust tests
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		$(CARGO) nextest run --locked --workspace --release $(with_assertions); \
 	else \
-		$(CARGO) test --locked --workspace --release $(with_assertions) --lib --bins --tests --examples; \
+		$(CARGO) test --locked --workspace --release $(with_assertions) --tests --examples; \
 	fi
 	@$(CARGO) test --locked --workspace --release $(with_assertions) --doc
 
 test-checked: $(stamps)/venv ## Run the Rust tests with assertions in the kernels, too
-	$(CARGO) test --locked --workspace --release $(checked) --lib --bins --tests
+	$(CARGO) test --locked --workspace --release $(checked) --tests
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
