@@ -15,12 +15,14 @@ export PROPTEST_RNG_SEED ?= 1
 # The Rust tests run on the kernels and the crates of others that the wheel is made of, compiled once; for that, the bindings are
 # among the packages, too, since Cargo chooses the features of crates by what is built together. The crates above the kernels have
 # assertions on, and are not optimised as far: a crate that is one unit takes twice as long to build.
-with_assertions := $(foreach crate,umber-core umber-io umber,$(foreach setting,debug-assertions=true overflow-checks=true \
-	opt-level=2 codegen-units=16,--config profile.release.package.$(crate).$(setting))) \
-	--config profile.release.package.umber-python.opt-level=0
-# As above, for everything that computes.
-checked := --config profile.release.debug-assertions=true --config profile.release.overflow-checks=true \
-	--config profile.release.codegen-units=16
+assertions = $(foreach crate,$(1),$(foreach setting,debug-assertions=true overflow-checks=true opt-level=2 \
+	codegen-units=16,--config profile.release.package.$(crate).$(setting)))
+with_assertions := $(call assertions,umber-core umber-io umber) --config profile.release.package.umber-python.opt-level=0
+# The same for all crates of ours, without the bindings.
+manifests := $(wildcard crates/*/Cargo.toml crates/kernels/*/Cargo.toml)
+bindings := umber-python umber-module
+checked := $(addprefix --exclude ,$(bindings)) $(call assertions,$(filter-out $(bindings),$(shell \
+	sed -n 's/^name = "\(umber[a-z-]*\)"$$/\1/p' $(manifests))))
 
 # What also runs with operations on a few elements recorded, as those on many are.
 recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
@@ -38,7 +40,7 @@ export PYO3_PYTHON := $(abspath $(python))
 
 # What the wheel is made of. Folders count too: their time changes when a file is added or removed.
 wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.md \
-	crates/*/build.rs crates/*/Cargo.toml crates/kernels/*/Cargo.toml) \
+	crates/*/build.rs) $(manifests) \
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 

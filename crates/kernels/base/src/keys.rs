@@ -1,7 +1,8 @@
 //! Unsigned integers in the order of the elements they stand for.
 
-use crate::arrays::array_of;
 use umber_types::{Bool, Complex32, Complex64, Element, bf16, f16};
+
+use crate::arrays::array_of;
 
 /// An unsigned integer.
 pub trait Key: Copy + Ord + Send + Sync + Default + 'static {

@@ -1,8 +1,8 @@
 //! Copies elements and slices from where indices point.
 
 use std::ops::Range;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::{LINE, STREAM_FROM, finish_streaming, stream};
 use umber_kernels_base::indices::{AHEAD, AxisIndices, BATCH, Failures, Indices, batches};
 use umber_kernels_base::isa::{Cache, prefetch_lines};

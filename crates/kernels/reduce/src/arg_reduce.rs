@@ -1,8 +1,8 @@
 //! Where along an axis the least or the greatest element is.
 
 use std::ops::Range;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised_by_avx2};
 use umber_kernels_base::joining::joined;
 use umber_kernels_base::keys::{Direction, Key, Keyed};

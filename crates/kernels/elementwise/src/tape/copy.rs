@@ -5,8 +5,8 @@
 )]
 
 use std::ops::Range;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::{LINE, STREAM_FROM, finish_streaming, stream};
 use umber_kernels_base::isa::{Cache, level};
 use umber_kernels_base::moving::by_size;

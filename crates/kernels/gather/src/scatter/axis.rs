@@ -1,8 +1,8 @@
 //! Scatters single elements along one axis.
 
 use std::ops::Range;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::indices::{AxisIndices, BATCH, Failures, batches};
 use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};

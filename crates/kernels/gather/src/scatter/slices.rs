@@ -1,8 +1,8 @@
 //! Scatters slices to tuples of indices along some axes.
 
 use std::ops::Range;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::LINE;
 use umber_kernels_base::indices::{AHEAD, BATCH, Failures, Indices, batches};
 use umber_kernels_base::isa::{Cache, prefetch_lines};

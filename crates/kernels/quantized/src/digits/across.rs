@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 use std::slice::from_raw_parts_mut;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::isa::{Cache, prefetch_lines};
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;

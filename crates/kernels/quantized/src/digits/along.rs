@@ -3,8 +3,8 @@
 
 use std::arch::x86_64::*;
 use std::ops::Range;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::isa::prefetch;
 use umber_kernels_base::scratch;
 use umber_kernels_base::threads::parallel_ranges;

@@ -15,8 +15,8 @@ mod laid_rows;
 mod tiles;
 
 use std::arch::x86_64::*;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::isa::{is_unlimited, level, vectorised};
 use umber_types::{Quantization, QuantizationMode};
 

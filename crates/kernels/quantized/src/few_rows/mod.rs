@@ -9,8 +9,8 @@ mod avx512;
 mod codes;
 
 use std::ops::Range;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::fills_line;
 use umber_kernels_base::isa::{level, prefetch, vectorised};
 use umber_kernels_base::scratch;

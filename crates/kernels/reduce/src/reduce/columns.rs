@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use umber_kernels_base::arrays::array_of;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::Aligned;
 use umber_kernels_base::isa::has_vectors;
 use umber_kernels_base::nest::{Loop, Nest};
