@@ -372,6 +372,9 @@ def test_dot(tmp_path):
         assert f'"{label}"' in kinds.getvalue()
     with pytest.raises(ValueError, match="no arrays"):
         mx.export_to_dot(text, 3)
+    nothing = io.StringIO()
+    mx.export_to_dot(nothing)
+    assert nothing.getvalue() == "digraph {\n}\n"
     with pytest.raises(TypeError, match="expected an array"):
         mx.export_to_dot(text, x, y=3)
 

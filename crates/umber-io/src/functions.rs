@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use umber_core::compile::FreeAxes;
 use umber_core::export::{Exported, Free, Signature};
 use umber_core::graph::Program;
 use umber_core::graph::walk::IdMap;
@@ -63,7 +64,8 @@ impl From<Axes> for Free {
         let axes = each.iter().enumerate().flat_map(|(argument, axes)| {
             axes.iter().enumerate().filter(|(_, free)| **free).map(move |(axis, _)| vec![(argument, axis)])
         });
-        Free { axes: axes.collect(), ..Free::default() }
+        let axes = FreeAxes { long: axes.collect(), short: Vec::new() };
+        Free { axes, ..Free::default() }
     }
 }
 

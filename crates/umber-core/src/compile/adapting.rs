@@ -20,6 +20,7 @@ use crate::primitives::control_flow::{Body, Branch, Loop, While};
 use crate::primitives::reshape::Reshape;
 use crate::primitives::slice::{Slice, Window};
 use crate::primitives::slice_update::SliceUpdate;
+use crate::primitives::sort::{Sort, Sorted};
 
 /// A program at other lengths, and what its slots hold there and held before.
 pub(crate) struct Adapted {
@@ -81,7 +82,7 @@ impl Program {
         );
         for (old, new) in self.arguments.iter().zip(arguments) {
             // What is recorded for an axis without elements may be nothing at all.
-            let may_become = |old: usize, new: usize| old == new || (old > 0 && new > 0);
+            let may_become = |old: usize, new: usize| old == new || old > 0;
             ensure!(
                 old.dtype == new.dtype
                     && old.shape.ndim() == new.shape.ndim()
@@ -123,6 +124,8 @@ pub(super) struct Change<'a> {
     /// What the axes of inputs consist of, where one was joined.
     pub(super) joined: SmallVec<[Option<&'a [Parts]>; 4]>,
     pub(super) answered: &'a [ArraySpec],
+    /// May the second input have any shape that the operation asks for?
+    pub(super) is_update_free: bool,
 }
 
 impl Change<'_> {
@@ -133,6 +136,14 @@ impl Change<'_> {
             None => whole(&self.old[input].shape, &self.new[input].shape),
         }
     }
+}
+
+/// An update whose shape follows from where it is written.
+#[derive(Clone, Copy)]
+enum FreeUpdate {
+    Constant,
+    /// The step that broadcast it.
+    Broadcast(usize),
 }
 
 struct Adapting<'a> {
@@ -150,6 +161,7 @@ struct Adapting<'a> {
 impl Adapting<'_> {
     fn visit(&mut self, step: &Step) -> Result<()> {
         let mut inputs = step.inputs.clone();
+        let free_update = self.free_update(step);
         if is_elementwise(&step.op) {
             self.agree(step, &mut inputs)?;
         } else {
@@ -170,6 +182,7 @@ impl Adapting<'_> {
                 new: inputs.iter().map(|operand| operand.spec(&self.new)).collect(),
                 joined: step.inputs.iter().map(|operand| parts_of(&self.joined, operand)).collect(),
                 answered: &answered,
+                is_update_free: free_update.is_some(),
             };
             let number = self.steps.len();
             match &step.op {
@@ -193,6 +206,9 @@ impl Adapting<'_> {
             }
         };
         let Some(op) = op else { return Err(ambiguous(&step.op)) };
+        if let (Op::SliceUpdate(update), Some(free)) = (&op, free_update) {
+            self.spread_update(&update.window.lengths, free, &mut inputs[1]);
+        }
         let is_open = matches!(step.op, Op::Broadcast(_));
         let made = Step { op, inputs, ..step.clone() };
         let specs = made.infer(&self.new)?;
@@ -211,6 +227,28 @@ impl Adapting<'_> {
         self.new.extend(specs);
         self.steps.push(made);
         Ok(())
+    }
+
+    /// What is written by an update, if it is one number or a broadcast that takes the shape of the window.
+    fn free_update(&self, step: &Step) -> Option<FreeUpdate> {
+        match (&step.op, step.inputs.get(1)?) {
+            (Op::SliceUpdate(_), Operand::Constant(_)) => Some(FreeUpdate::Constant),
+            (Op::SliceUpdate(_), Operand::Slot(slot)) => self.open[*slot as usize].map(FreeUpdate::Broadcast),
+            _ => None,
+        }
+    }
+
+    fn spread_update(&mut self, shape: &Shape, free: FreeUpdate, operand: &mut Operand) {
+        match (free, operand) {
+            (FreeUpdate::Constant, Operand::Constant(constant)) => constant.0.shape.clone_from(shape),
+            (FreeUpdate::Broadcast(maker), Operand::Slot(slot)) => {
+                if self.steps[maker].inputs[0].spec(&self.new).shape.broadcasts_to(shape) {
+                    self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
+                    self.new[*slot as usize].shape.clone_from(shape);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Spread the matrices of one operand of a product to the batch of the other, if that was all a broadcast did.
@@ -290,7 +328,8 @@ impl Adapting<'_> {
         let is_changed = |operand: &&Operand| operand.spec(&self.old) != operand.spec(&self.new);
         let Some(changed) = step.inputs.iter().find(is_changed) else { return Ok(()) };
         let [old, new] = [&self.old, &self.new].map(|specs| changed.spec(specs).shape.clone());
-        for operand in inputs {
+        let is_free = |place: usize| place == 1 && matches!(step.op, Op::SliceUpdate(_));
+        for (_, operand) in inputs.iter_mut().enumerate().filter(|(place, _)| !is_free(*place)) {
             match operand {
                 Operand::Constant(constant) if constant.0.shape.ndim() > 0 => {
                     let shape = beside(&step.op, &constant.0.shape, &old, &new);
@@ -350,7 +389,7 @@ fn rest_of(
     match deciding {
         Deciding::Hints(hints) => match hints.of(step)? {
             Hint::Rest(rest) => rest.iter().copied().find(|axis| axes.contains(axis)),
-            Hint::Cut(_) => None,
+            Hint::Cut(_) | Hint::Place(_) => None,
         },
         Deciding::Trace(..) => match deciding.other(step)? {
             Op::Reshape(other) if other.shape.ndim() == shape.ndim() => {
@@ -447,11 +486,44 @@ fn adapt(op: &Op, change: &Change<'_>, step: usize, deciding: &mut Deciding<'_>)
             };
             (fits(&change.new) || !fits(&change.old)).then(|| op.clone())?
         }
+        Op::Sort(sort) => Sort { what: place_at(sort, change, step, deciding)?, ..*sort }.into(),
+        Op::Fft(fft) => {
+            let length = |specs: &[&ArraySpec]| specs[0].shape[fft.axis];
+            match (length(&change.old), length(&change.new)) {
+                (old, new) if old == new => op.clone(),
+                (old, new) => fft.of_lines(old, new)?.into(),
+            }
+        }
         // Rules are code, which may have read lengths.
         Op::Custom(_) => return None,
         op => op.clone(),
     };
     Some(adapted)
+}
+
+/// What a sort answers; the place that is in order may count from the end of the axis.
+fn place_at(sort: &Sort, change: &Change<'_>, step: usize, deciding: &mut Deciding<'_>) -> Option<Sorted> {
+    let (old, new) = (change.old[0].shape[sort.axis], change.new[0].shape[sort.axis]);
+    let Some(place) = sort.what.place().filter(|_| old != new) else { return Some(sort.what) };
+    let at = |anchor: Anchor| match anchor {
+        Anchor::Start => Some(place),
+        Anchor::End => (place + new).checked_sub(old),
+    };
+    let anchor = match deciding {
+        Deciding::Hints(hints) => match hints.of(step)? {
+            Hint::Place(anchor) => *anchor,
+            Hint::Rest(_) | Hint::Cut(_) => return None,
+        },
+        Deciding::Trace(other, hints) => {
+            let Op::Sort(other) = &other.steps.get(step)?.op else { return None };
+            let anchor = [Anchor::Start, Anchor::End]
+                .into_iter()
+                .find(|&anchor| at(anchor).is_some() && at(anchor) == other.what.place())?;
+            hints.put(step, Hint::Place(anchor));
+            anchor
+        }
+    };
+    Some(sort.what.with_place(at(anchor).filter(|&place| place < new.max(1))?))
 }
 
 /// A function within an operation, at other lengths.
@@ -479,7 +551,7 @@ fn cut(
     let mut cuts: Vec<Option<Cut>> = vec![None; old.ndim()];
     for axis in 0..old.ndim() {
         // What is written into a window says how long it is.
-        let written = change.new.get(1).map(|update| update.shape[axis]);
+        let written = change.new.get(1).filter(|_| !change.is_update_free).map(|update| update.shape[axis]);
         let is_as_before =
             old[axis] == new[axis] && written.is_none_or(|count| count == window.lengths[axis]);
         if is_as_before {
@@ -489,7 +561,7 @@ fn cut(
         let known = match (&*deciding, other) {
             (Deciding::Hints(hints), _) => match hints.of(step) {
                 Some(Hint::Cut(cuts)) => *cuts.get(axis)?,
-                Some(Hint::Rest(_)) | None => None,
+                Some(Hint::Rest(_) | Hint::Place(_)) | None => None,
             },
             (Deciding::Trace(..), Some(other)) if other.starts.len() == old.ndim() => {
                 Cut::between(own, old[axis], part(other, axis), new[axis])

@@ -15,6 +15,8 @@ pub(super) enum Hint {
     Rest(Vec<usize>),
     /// A slice: how each axis is cut.
     Cut(Vec<Option<Cut>>),
+    /// A partition: from which end the place in order is counted.
+    Place(Anchor),
 }
 
 /// Does a place keep its distance from the start of its axis or from the end?

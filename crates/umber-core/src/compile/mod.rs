@@ -29,8 +29,8 @@ use constants::fold;
 pub use hints::Hints;
 pub use reads::{Asked, Reads, SlotRead};
 use recipe::{Followed, Recipe};
-pub use shapeless::{Alike, Axis, Family};
-pub(crate) use shapeless::{changes, goes_along};
+pub(crate) use shapeless::changes;
+pub use shapeless::{Alike, Axis, Family, FreeAxes};
 pub use simplify::simplify;
 
 /// A function for arguments of certain shapes and dtypes, ready to be called.

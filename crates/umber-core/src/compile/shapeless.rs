@@ -2,8 +2,10 @@
 //!
 //! A candidate made by `adapting` is believed only after a trace at other lengths gave the very same program, and only for
 //! the axes that were of other lengths then. So a wrong guess costs a trace, not a wrong result. Lengths that the function
-//! read itself, or that met the bound of an operation, must be what they were. Axes without elements stay what they are,
-//! since empty reductions are something of their own.
+//! read itself, or that met the bound of an operation, must be what they were. Lengths 0 and 1 are believed only where a trace
+//! had them: reductions of nothing and broadcasts are something of their own. Such a trace leaves out what does nothing
+//! there, as a slice of the first of one row; so at length 0 programs are compared as simplified, and at length 1, where
+//! operations that look for it say so, only the shapes of the results.
 //!
 //! Constants that come of lengths come of their products, and of their sums where axes are concatenated. They differ if all
 //! lengths that differ are greater, or all are less; where some are greater and some are less a trace tells nothing if
@@ -19,6 +21,7 @@ use umber_types::Result;
 use super::adapting::{Adapted, Deciding};
 use super::constants::is_view;
 use super::hints::Hints;
+use super::simplify::simplify;
 use super::{CompiledGraph, Traced};
 use crate::graph::program::{self, Operand, Step};
 use crate::graph::{Array, ArraySpec, Program};
@@ -30,8 +33,7 @@ pub struct Family {
     traced: Traced,
     /// Of the captured arrays.
     origins: Vec<Origin>,
-    /// The axes whose lengths are free, together with those that changed alike when that was found.
-    free: Mutex<Vec<Alike>>,
+    free: Mutex<FreeAxes>,
     /// What other traces told of single operations.
     hints: Mutex<Hints>,
 }
@@ -49,6 +51,51 @@ const MOST_BYTES: usize = 1 << 20;
 pub type Axis = (usize, usize);
 /// Axes that had one length, and then another one.
 pub type Alike = Vec<Axis>;
+
+/// The axes of arguments that may have other lengths, each with those that changed alike when that was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct FreeAxes {
+    /// Any lengths from two on.
+    #[serde(rename = "axes")]
+    pub long: Vec<Alike>,
+    /// The length 0 or 1.
+    #[serde(default)]
+    pub short: Vec<(usize, Alike)>,
+}
+
+impl FreeAxes {
+    /// Below this, an operation may do something else than at other lengths.
+    pub(crate) const LONG: usize = 2;
+
+    fn of_length(&self, length: usize) -> impl Iterator<Item = &Alike> {
+        let is_long = length >= FreeAxes::LONG;
+        let long = self.long.iter().filter(move |_| is_long);
+        long.chain(self.short.iter().filter(move |(own, _)| *own == length).map(|(_, alike)| alike))
+    }
+
+    fn put(&mut self, length: usize, alike: Alike) {
+        if self.of_length(length).any(|known| *known == alike) {
+            return;
+        }
+        if length >= FreeAxes::LONG {
+            self.long.push(alike);
+        } else {
+            self.short.push((length, alike));
+        }
+    }
+
+    /// May an axis have the length it has in `specs`, alone or together with others?
+    pub(crate) fn allow(&self, axis: Axis, specs: &[ArraySpec]) -> bool {
+        let new = specs[axis.0].shape[axis.1];
+        let is_alike = |&(argument, other): &Axis| argument == axis.0 || specs[argument].shape[other] == new;
+        self.of_length(new).any(|alike| alike.contains(&axis) && alike.iter().all(is_alike))
+    }
+
+    /// All axes that may have another length.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Axis> {
+        self.long.iter().chain(self.short.iter().map(|(_, alike)| alike)).flatten()
+    }
+}
 
 /// How a captured array was made by views: two traces may make the same view of one array anew.
 #[derive(Debug)]
@@ -112,7 +159,7 @@ impl Family {
     pub fn new(traced: Traced) -> Family {
         let traced = traced.opened();
         let origins = traced.captured.iter().map(Origin::of).collect();
-        Family { origins, free: Mutex::new(Vec::new()), hints: Mutex::default(), traced }
+        Family { origins, free: Mutex::default(), hints: Mutex::default(), traced }
     }
 
     /// The graph for arguments of other lengths, if a trace would surely give it.
@@ -130,9 +177,7 @@ impl Family {
         let specs: Vec<ArraySpec> = arguments.iter().map(|argument| argument.spec().clone()).collect();
         let is_known = {
             let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            changes(given, &specs)
-                .iter()
-                .all(|(_, axes)| axes.iter().all(|&axis| goes_along(&free, axis, &specs)))
+            changes(given, &specs).iter().all(|(_, axes)| axes.iter().all(|&axis| free.allow(axis, &specs)))
         };
         if !is_known {
             return None;
@@ -176,6 +221,22 @@ impl Family {
         }
         let reads = &self.traced.reads;
         let given = self.with_captured(specs);
+        if let Some(length) = changes.keys().map(|(_, new)| *new).min().filter(|new| *new < FreeAxes::LONG) {
+            let adapted = self.traced.program.adapted_by(&given, Deciding::Hints(&self.hints()));
+            let is_same = adapted.is_ok_and(|adapted| {
+                let (own, its) = (&adapted.program, &other.program);
+                let is_alike = match (length, simplify(own), simplify(its)) {
+                    (1, ..) => have_one_result(own, its),
+                    (_, Ok(a), Ok(b)) => a == b && self.captured_alike(&other.captured),
+                    _ => false,
+                };
+                is_alike && adapted.broken(&reads.slots).is_none()
+            });
+            if is_same {
+                self.put_free(changes);
+            }
+            return is_same;
+        }
         let gives_other = |deciding: Deciding<'_>| {
             self.traced.program.adapted_by(&given, deciding).is_ok_and(|adapted| {
                 adapted.program == other.program
@@ -190,24 +251,28 @@ impl Family {
             hints.merge(found);
             gives_other(Deciding::Hints(&hints))
         };
-        let mut captured = self.origins.iter().zip(&other.captured);
-        // Equal programs capture equally many arrays.
-        if !is_same || !captured.all(|(origin, array)| origin.is_like(&Origin::of(array))) {
+        if !is_same || !self.captured_alike(&other.captured) {
             return false;
         }
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        for alike in changes.into_values() {
-            if !free.contains(&alike) {
-                free.push(alike);
-            }
-        }
-        drop(free);
+        self.put_free(changes);
         *self.hints.lock().unwrap_or_else(PoisonError::into_inner) = hints;
         true
     }
 
-    /// The axes whose lengths are known to be free, each with those that it must have its length in common with.
-    pub fn free(&self) -> Vec<Alike> {
+    /// Did a trace with an equal program, which captured equally many arrays, capture like ones?
+    fn captured_alike(&self, others: &[Array]) -> bool {
+        self.origins.iter().zip(others).all(|(origin, array)| origin.is_like(&Origin::of(array)))
+    }
+
+    fn put_free(&self, changes: BTreeMap<(usize, usize), Alike>) {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        for ((_, length), alike) in changes {
+            free.put(length, alike);
+        }
+    }
+
+    /// The axes whose lengths are known to be free.
+    pub fn free(&self) -> FreeAxes {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -310,11 +375,15 @@ impl Traced {
     }
 }
 
-/// May an axis have the length it has in `specs`, alone or together with others?
-pub(crate) fn goes_along(free: &[Alike], axis: Axis, specs: &[ArraySpec]) -> bool {
-    let new = specs[axis.0].shape[axis.1];
-    let is_alike = |&(argument, other): &Axis| argument == axis.0 || specs[argument].shape[other] == new;
-    free.iter().any(|alike| alike.contains(&axis) && alike.iter().all(is_alike))
+/// Do programs return arrays of the same shapes and dtypes?
+fn have_one_result(a: &Program, b: &Program) -> bool {
+    let results = |program: &Program| -> Result<Vec<ArraySpec>> {
+        let made = program.specs()?;
+        let slots: Vec<ArraySpec> =
+            program.arguments.iter().cloned().chain(made.into_iter().flatten()).collect();
+        Ok(program.outputs.iter().map(|output| output.spec(&slots).clone()).collect())
+    };
+    matches!((results(a), results(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The axes that have another length, by what it was and is.

@@ -10,7 +10,7 @@ use umber_types::{Result, bail, ensure};
 
 pub use self::dot::{letters, to_dot};
 pub use self::spelling::{Parameter, Spelling};
-use crate::compile::{self, Alike, Axis, Family, Hints, SlotRead, Traced, Tracing};
+use crate::compile::{self, Axis, Family, FreeAxes, Hints, SlotRead, Traced, Tracing};
 use crate::graph::tracing::Lengths;
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
@@ -61,8 +61,9 @@ pub struct Exported {
 /// At which lengths other than those of its program an exported function may be called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Free {
-    /// The axes of arguments that may have other lengths, each with those that must have the same length.
-    pub axes: Vec<Alike>,
+    /// The axes of arguments that may have other lengths.
+    #[serde(flatten)]
+    pub axes: FreeAxes,
     /// The lengths that the function read itself. These stay what they were.
     pub reads: Vec<SlotRead>,
     /// What is known of single operations at other lengths.
@@ -104,7 +105,7 @@ impl Exported {
     ) -> std::result::Result<Exported, E> {
         let mut found = Exported::learned(&signature, &signature, follow(&signature)?, &follow)?;
         // Operations on axes of length one may have been left out: longer ones tell more.
-        let is_bound = |axis: &Axis| !found.free.axes.iter().flatten().any(|free| free == axis);
+        let is_bound = |axis: &Axis| !found.free.axes.all().any(|free| free == axis);
         let ones = axes_of(&signature, |length| length == 1).into_iter().filter(is_bound).collect::<Vec<_>>();
         for tried in [&ones[..]].into_iter().chain(ones.chunks(1)) {
             let other =
@@ -114,7 +115,8 @@ impl Exported {
             }
             let Ok(traced) = follow(&other) else { continue };
             let wider = Exported::learned(&signature, &other, traced, &follow)?;
-            if wider.free.axes.len() > found.free.axes.len() && wider.refusal(&signature).is_none() {
+            if wider.free.axes.long.len() > found.free.axes.long.len() && wider.refusal(&signature).is_none()
+            {
                 found = wider;
                 break;
             }
@@ -130,21 +132,24 @@ impl Exported {
         follow: impl Fn(&Signature) -> std::result::Result<Traced, E>,
     ) -> std::result::Result<Exported, E> {
         let family = Family::new(traced);
+        let try_lengths = |axes: &[Axis], changed: fn(usize) -> usize| {
+            let other = with_lengths(
+                base,
+                |axis, length| if axes.contains(&axis) { changed(length) } else { length },
+            );
+            // A function that refuses other lengths along some axes may take them along others.
+            follow(&other).is_ok_and(|traced| family.learn(&traced))
+        };
         let try_axes = |axes: &[Axis]| {
-            let ways: [fn(usize) -> usize; 2] = [|length| 2 * length + 1, |length| 3 * length];
-            for longer in ways {
-                let other = with_lengths(
-                    base,
-                    |axis, length| if axes.contains(&axis) { longer(length) } else { length },
-                );
-                // A function that refuses other lengths along some axes may take them along others.
-                if let Ok(traced) = follow(&other)
-                    && family.learn(&traced)
-                {
-                    return true;
+            let longer: [fn(usize) -> usize; 2] = [|length| 2 * length + 1, |length| 3 * length];
+            let are_free = longer.into_iter().any(|longer| try_lengths(axes, longer));
+            if are_free {
+                let short: [fn(usize) -> usize; FreeAxes::LONG] = [|_| 0, |_| 1];
+                for length in short {
+                    try_lengths(axes, length);
                 }
             }
-            false
+            are_free
         };
         let lengths: BTreeSet<usize> =
             base.specs().flat_map(|spec| spec.shape.iter().copied()).filter(|&length| length > 0).collect();
@@ -188,7 +193,7 @@ impl Exported {
         let has =
             |&(argument, axis): &Axis| argument < count && axis < program.arguments[argument].shape.ndim();
         ensure!(
-            free.axes.iter().flatten().all(has),
+            free.axes.all().all(has),
             Value,
             "[import_function] the axes that are free are not those of the arguments"
         );
@@ -231,17 +236,7 @@ impl Exported {
         if changed.is_empty() {
             return None;
         }
-        if let Some(&(argument, axis)) =
-            changed.iter().find(|&&(argument, axis)| specs[argument].shape[axis] == 0)
-        {
-            return Some(format!(
-                "{}, axis {axis}: got length 0, expected at least 1, since what the function does without elements was \
-                 not traced",
-                self.named(argument)
-            ));
-        }
-        if let Some(&axis) = changed.iter().find(|&&axis| !compile::goes_along(&self.free.axes, axis, &specs))
-        {
+        if let Some(&axis) = changed.iter().find(|&&axis| !self.free.axes.allow(axis, &specs)) {
             return Some(self.bound(axis, &specs));
         }
         match self.adapted(&specs) {
@@ -254,7 +249,7 @@ impl Exported {
     fn bound(&self, (argument, axis): Axis, specs: &[ArraySpec]) -> String {
         let given = specs[argument].shape[axis];
         let traced = self.signature.specs().nth(argument).map_or(0, |spec| spec.shape[axis]);
-        let partner = self.free.axes.iter().find(|alike| alike.contains(&(argument, axis)));
+        let partner = self.free.axes.long.iter().find(|alike| alike.contains(&(argument, axis)));
         let own = self.named(argument);
         match partner.and_then(|alike| {
             alike.iter().find(|&&(other, along)| other != argument && specs[other].shape[along] != given)
@@ -264,6 +259,11 @@ impl Exported {
                  {traced} when the function was traced",
                 specs[other].shape[along],
                 self.named(other)
+            ),
+            None if partner.is_some() && given < FreeAxes::LONG => format!(
+                "{own}, axis {axis}: got length {given}, expected at least {}, since the function does something else \
+                 with axes of length {given}",
+                given + 1
             ),
             None => format!(
                 "{own}, axis {axis}: got length {given}, expected {traced}, the length with which the function was \

@@ -10,7 +10,7 @@ use super::elementwise::{add, astype, multiply, signed_beside_uint64};
 use super::promotion::{broadcast_all, cast_constant};
 use crate::graph::Array;
 use crate::primitives::create::{Arange, ArangeParameters, Eye, EyeParameters};
-use crate::primitives::rules::{broadcast, move_axis, reshape};
+use crate::primitives::rules::{self, broadcast, move_axis, reshape};
 
 /// An array full of zeros.
 ///
@@ -57,6 +57,25 @@ pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array>
         value.shape()
     );
     broadcast(&value, shape)
+}
+
+/// `value` broadcast to the shape of `a`, in `dtype`.
+///
+/// Fails if `value` does not broadcast to that shape.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops};
+/// let twos = ops::full_like(&Array::from([1.5f32, 3.0]), &Array::scalar(2, DType::Int32), DType::Int32)?;
+/// assert_eq!(twos.to_vec::<i32>()?, [2, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn full_like(a: &Array, value: &Array, dtype: DType) -> Result<Array> {
+    let filling = cast_constant(value, dtype)?;
+    match filling.constant() {
+        Some(number) if filling.ndim() == 0 => Ok(rules::full_like(a, number, dtype)),
+        _ => full(a.shape(), &filling, Some(dtype)),
+    }
 }
 
 /// `start, start + step, …` up to but not including `stop`.

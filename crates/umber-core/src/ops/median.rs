@@ -2,14 +2,16 @@
 
 use umber_types::{Axes, BinaryKind, DType, KeepAxes, Result, Scalar};
 
-use super::elementwise::{floor_divide, isfinite, maximum, minimum, select, subtract};
+use super::elementwise::{self, floor_divide, isfinite, maximum, minimum, select, subtract};
 use super::nan_reductions::count_numbers;
 use super::promotion::weak;
 use super::reductions::{axes_of, finish, widened, widest};
 use crate::graph::Array;
+use crate::graph::tracing::are_lengths_free;
 use crate::primitives::gather::Places;
 use crate::primitives::merged::Merged;
-use crate::primitives::rules::{add, binary, broadcast, cast, constant, mul};
+use crate::primitives::number_of_elements::NumberOfElements;
+use crate::primitives::rules::{add, binary, broadcast, cast, constant, full_like, mul};
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
@@ -37,18 +39,38 @@ pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
     let axis = merged.array.ndim() - 1;
     let length = merged.array.shape()[axis];
     let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged.array])?;
-    let upper = slice_along(&sorted, axis, length / 2, 1)?;
-    let middle = if length % 2 == 1 {
-        upper
+    let middle = if a.is_traced() && are_lengths_free() {
+        let axes = Axes::sorted([axis]);
+        middle_of("median", &sorted, &NumberOfElements { axes, dtype: DType::Int64 }.record(&sorted)?)?
     } else {
-        let lower = slice_along(&sorted, axis, length / 2 - 1, 1)?;
-        mean_of(&lower, &upper)?
+        let upper = slice_along(&sorted, axis, length / 2, 1)?;
+        if length % 2 == 1 {
+            upper
+        } else {
+            mean_of(&slice_along(&sorted, axis, length / 2 - 1, 1)?, &upper)?
+        }
     };
     // NaN sorts last, so it is there if and only if the last element is NaN.
     let last = slice_along(&sorted, axis, length - 1, 1)?;
     let is_number = binary(BinaryKind::Equal, &last, &last)?;
     let median = Array::record_one(Select, &[&is_number, &middle, &last])?;
     finish(&cast(&median, a.dtype().inexact())?, a, &axes, keep)
+}
+
+/// The middle of the first `count` elements of each line along the last axis, which are in order.
+fn middle_of(op: &'static str, sorted: &Array, count: &Array) -> Result<Array> {
+    let axis = sorted.ndim() - 1;
+    let number = |value: i64| Array::scalar(value, DType::Int64);
+    let axes = Axes::sorted([axis]);
+    let length = NumberOfElements { axes, dtype: DType::Int64 }.record(sorted)?;
+    let last = subtract(&length, &number(1))?;
+    // One place a line, whether all lines have the same or each its own.
+    let lines = full_like(&slice_along(sorted, axis, 0, 1)?, 0, DType::Int64);
+    let at = |place: &Array| {
+        let place = maximum(&floor_divide(place, &number(2))?, &number(0))?;
+        Places::along(op, axis, elementwise::add(&lines, &minimum(&place, &last)?)?).read(sorted)
+    };
+    mean_of(&at(&subtract(count, &number(1))?)?, &at(count)?)
 }
 
 /// The median over axes of what is a number, of complex elements in the order of their real parts first; NaN where nothing
@@ -58,14 +80,9 @@ pub(super) fn median_of_numbers(a: &Array, axes: &Axes, keep: KeepAxes) -> Resul
     let axis = merged.ndim() - 1;
     let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged])?;
     let count = count_numbers(&merged, Some(&[-1]), KeepAxes::Yes, DType::Int64)?;
-    let number = |value: i64| Array::scalar(value, DType::Int64);
-    let at = |place: &Array| {
-        let place = maximum(&floor_divide(place, &number(2))?, &number(0))?;
-        let place = minimum(&place, &number(merged.shape()[axis] as i64 - 1))?;
-        Places::along("nanmedian", axis, place).read(&sorted)
-    };
-    let middle = mean_of(&at(&subtract(&count, &number(1))?)?, &at(&count)?)?;
-    let is_without = binary(BinaryKind::Equal, &count, &broadcast(&number(0), count.shape())?)?;
+    let middle = middle_of("nanmedian", &sorted, &count)?;
+    let zero = Array::scalar(0, DType::Int64);
+    let is_without = binary(BinaryKind::Equal, &count, &broadcast(&zero, count.shape())?)?;
     finish(&select(&is_without, &weak(Scalar::Float(f64::NAN), &middle), &middle)?, a, axes, keep)
 }
 

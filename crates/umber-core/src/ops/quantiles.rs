@@ -1,6 +1,6 @@
 //! Quantiles: the value below which a given part of the elements lies.
 
-use umber_types::{DType, KeepAxes, Result, Shape, ensure};
+use umber_types::{Axes, DType, KeepAxes, Result, Shape, ensure};
 
 use super::elementwise::{add, astype, divide, equal, isinf, isnan, less, multiply, select, subtract};
 use super::median::{median, median_of_numbers};
@@ -11,7 +11,8 @@ use super::reductions::{axes_of, check_not_empty, widened};
 use crate::graph::Array;
 use crate::primitives::gather::Places;
 use crate::primitives::merged::Merged;
-use crate::primitives::rules::{broadcast, cast, move_axis, reshape};
+use crate::primitives::number_of_elements::NumberOfElements;
+use crate::primitives::rules::{broadcast, cast, full_like, move_axis, reshape};
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
 
@@ -88,21 +89,22 @@ fn quantile_of(
     let is_narrow = q.dtype() != DType::Float64 && length < 1 << 22;
     let counted = if is_narrow { DType::Float32 } else { DType::Float64 };
     let n = match nan {
-        Nan::Spreads => Array::scalar(length as f64, counted),
+        Nan::Spreads => NumberOfElements { axes: Axes::sorted([axis]), dtype: counted }.record(&sorted)?,
         Nan::IsSkipped => count_numbers(&merged, Some(&[-1]), KeepAxes::Yes, counted)?,
     };
     let parts = cast(&reshape(q, [q.size()])?, counted)?;
     let shape = merged.shape().with(axis, q.size());
+    // One place a line: computed from the lines, so that it is right for any number of them.
+    let lines = full_like(&slice_along(&sorted, axis, 0, 1)?, 0, DType::Int64);
     let read = |place: &Array| {
-        let indices = broadcast(&cast(place, DType::Int64)?, &shape)?;
+        let indices = add(&lines, &cast(place, DType::Int64)?)?;
         Places::along("quantile", axis, indices).read(&sorted)
     };
     let mut value = match places(&parts, &n, method)? {
         Found::At(place) => read(&place)?,
         Found::Between { low, high, part } => {
             let (low, high) = (widened(&read(&low)?)?, widened(&read(&high)?)?);
-            let part = broadcast(&cast(&part, low.dtype())?, &shape)?;
-            cast(&between(&low, &high, &part)?, a.dtype().inexact())?
+            cast(&between(&low, &high, &cast(&part, low.dtype())?)?, a.dtype().inexact())?
         }
     };
     if nan == Nan::Spreads && a.dtype().is_inexact() {

@@ -13,6 +13,7 @@ use crate::graph::tracing::note_length_read;
 use crate::primitives::arg_reduce::ArgReduce;
 use crate::primitives::composite::{self, Composite, Measure, Parameter, Shifted, Softmax, Spread};
 use crate::primitives::merged::Merged;
+use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{
     self, add, binary, broadcast, cast, constant, reshape, sub, transpose, unary,
@@ -25,6 +26,22 @@ pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes>
         Some(axes) => Axes::normalized(op, axes, a.ndim()),
         None => Ok(Axes::all(a.ndim())),
     }
+}
+
+/// How many elements there are over axes: as a float32 scalar, which in a function that is traced for other lengths is
+/// computed from `a`, and as it is now.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (number, count) = ops::number_of_elements(&Array::from([[1, 2, 3], [4, 5, 6]]), Some(&[1]))?;
+/// assert_eq!((number.item()?.as_f64(), count), (3.0, 3));
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn number_of_elements(a: &Array, axes: Option<&[i64]>) -> Result<(Array, usize)> {
+    let axes = axes_of("number_of_elements", a, axes)?;
+    let count = axes.iter().map(|&axis| a.shape()[axis]).product();
+    Ok((NumberOfElements { axes, dtype: DType::Float32 }.record(a)?, count))
 }
 
 /// A reduction, with the reduced axes kept or not.

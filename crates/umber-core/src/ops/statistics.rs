@@ -1,6 +1,6 @@
 //! Statistics of several values: weighted means, spans, covariances.
 
-use umber_types::{DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
+use umber_types::{Axes, DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
 
 use super::contraction::matmul;
 use super::elementwise::{clip, conjugate, divide, imag, multiply, real, sqrt, subtract};
@@ -8,6 +8,8 @@ use super::promotion::{cast_constant, weak};
 use super::reductions::{axes_of, max, mean, min, sum, widest};
 use super::shaping::{concatenate, diagonal, squeeze};
 use crate::graph::Array;
+use crate::graph::tracing::note_ones_read;
+use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::rules::{broadcast, cast, reshape, swap_last};
 
 /// The greatest element over axes minus the least.
@@ -158,9 +160,9 @@ fn observed(name: &str, given: &Array, count: usize, dtype: DType) -> Result<Arr
     cast_constant(given, dtype)
 }
 
-/// How much each of `count` observations counts.
+/// How much each of the observations counts.
 struct Observations {
-    count: usize,
+    count: Array,
     /// Frequencies times importance.
     weights: Option<Array>,
     importance: Option<Array>,
@@ -168,7 +170,9 @@ struct Observations {
 }
 
 impl Observations {
-    fn new(op: &str, count: usize, dtype: DType, options: Covariance<'_>) -> Result<Observations> {
+    /// Of the columns of `x`.
+    fn new(op: &str, x: &Array, dtype: DType, options: Covariance<'_>) -> Result<Observations> {
+        let count = x.shape()[1];
         let mut weights = None;
         if let Some(given) = options.frequencies {
             ensure!(
@@ -187,6 +191,7 @@ impl Observations {
                 None => importance.clone(),
             });
         }
+        let count = NumberOfElements { axes: Axes::sorted([1]), dtype: dtype.real() }.record(x)?;
         Ok(Observations { count, weights, importance, dtype })
     }
 
@@ -194,7 +199,7 @@ impl Observations {
     fn freedom(&self, ddof: i64) -> Result<Array> {
         let number = |value: f64| Array::scalar(value, self.dtype.real());
         let Some(weights) = &self.weights else {
-            return Ok(number((self.count as f64 - ddof as f64).max(0.0)));
+            return super::maximum(&subtract(&self.count, &number(ddof as f64))?, &number(0.0));
         };
         let total = real(&sum(weights, None, KeepAxes::No)?)?;
         let lost = match &self.importance {
@@ -237,7 +242,7 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
         );
         x = concatenate(&[&x, &y], Some(0))?;
     }
-    let observations = Observations::new(op, x.shape()[1], wide, options)?;
+    let observations = Observations::new(op, &x, wide, options)?;
     let weights = observations.weights.as_ref();
     let row_mean = |x: &Array| match weights {
         Some(weights) => average(x, Some(&[1]), Some(weights), KeepAxes::Yes).map(|found| found.mean),
@@ -260,6 +265,12 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
     divide(&products, &cast_constant(&observations.freedom(options.ddof)?, wide)?)
 }
 
+/// The matrix, or its only element without axes.
+fn one_alone(matrix: Array) -> Result<Array> {
+    note_ones_read(&matrix);
+    if matrix.size() == 1 { squeeze(&matrix, None) } else { Ok(matrix) }
+}
+
 /// The dtype that a covariance is answered in.
 fn answered(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
     dtype.unwrap_or_else(|| y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype()))).inexact()
@@ -280,7 +291,7 @@ fn answered(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
 /// For more than two axes, different numbers of observations, and weights of another shape.
 pub fn cov(m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Array> {
     let matrix = covariance("cov", m, y, options, false)?;
-    let matrix = if matrix.size() == 1 { squeeze(&matrix, None)? } else { matrix };
+    let matrix = one_alone(matrix)?;
     cast(&matrix, answered(m, y, options.dtype))
 }
 
@@ -306,7 +317,7 @@ pub fn corrcoef(m: &Array, y: Option<&Array>, variables: Variables, dtype: Optio
     let (column, row) = (reshape(&spread, [count, 1])?, reshape(&spread, [1, count])?);
     let ratios = divide(&divide(&matrix, &column)?, &row)?;
     let limited = within_one(&ratios)?;
-    let limited = if count == 1 { squeeze(&limited, None)? } else { limited };
+    let limited = one_alone(limited)?;
     cast(&limited, answered(m, y, dtype))
 }
 

@@ -21,6 +21,14 @@ pub struct Fft {
     pub length: usize,
 }
 
+/// The length that a transform of lines of `given` elements has if none is asked for.
+pub(crate) fn natural_length(transform: Transform, given: usize) -> i64 {
+    match transform {
+        Transform::Forward | Transform::Inverse | Transform::RealForward => given as i64,
+        Transform::RealInverse => 2 * (given as i64 - 1),
+    }
+}
+
 /// `count` factors by their places, float64.
 pub(crate) fn factors(count: usize, factor: impl Fn(usize) -> f64) -> Result<Array> {
     let mut factors: Vec<f64> = Vec::new();
@@ -35,6 +43,13 @@ impl Fft {
     /// The transform of `x`.
     pub(crate) fn apply(self, x: &Array) -> Result<Array> {
         Array::record_one(self, &[x])
+    }
+
+    /// The same transform of lines of which the source holds `given` elements, if it is one of whole lines.
+    pub(crate) fn of_lines(self, before: usize, given: usize) -> Option<Fft> {
+        let natural = |given| usize::try_from(natural_length(self.transform, given)).ok();
+        let length = natural(given).filter(|_| natural(before) == Some(self.length))?;
+        Some(Fft { length, ..self })
     }
 
     fn turned(self, transform: Transform) -> Fft {

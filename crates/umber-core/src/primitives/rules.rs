@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind, ensure};
 
 use crate::graph::few::is_at_once;
+use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::op::Op;
 use crate::primitive::{Batched, Tangents};
@@ -107,7 +108,20 @@ pub(crate) fn constant(x: &Array, value: impl Into<Scalar>) -> Array {
 
 /// Zeros with the shape and dtype of `x`.
 pub(crate) fn zeros_like(x: &Array) -> Array {
-    constant(x, 0.0)
+    full_like(x, 0.0, x.dtype())
+}
+
+/// `value` in all places of `x`. In a trace for other lengths it is computed from `x`: a constant would have the length that
+/// `x` has now.
+pub(crate) fn full_like(x: &Array, value: impl Into<Scalar>, dtype: DType) -> Array {
+    let value = Array::full(x.shape().clone(), value, dtype);
+    if x.ndim() == 0 || x.dtype().is_float8() || !x.is_traced() || !are_lengths_free() {
+        return value;
+    }
+    let chosen = binary(BinaryKind::Equal, x, x)
+        .and_then(|places| Array::record_one(Select, &[&places, &value, &value]));
+    // Recording fails for shapes and dtypes that do not agree; these do.
+    chosen.unwrap_or(value)
 }
 
 /// `x` converted, or as it is.

@@ -21,6 +21,25 @@ pub enum Sorted {
     Around(usize),
 }
 
+impl Sorted {
+    /// The only place in order, where not all are.
+    pub(crate) fn place(self) -> Option<usize> {
+        match self {
+            Sorted::Values | Sorted::Indices(_) => None,
+            Sorted::ValuesAround(place) | Sorted::Around(place) => Some(place),
+        }
+    }
+
+    /// The same around another place.
+    pub(crate) fn with_place(self, place: usize) -> Sorted {
+        match self {
+            Sorted::Values | Sorted::Indices(_) => self,
+            Sorted::ValuesAround(_) => Sorted::ValuesAround(place),
+            Sorted::Around(_) => Sorted::Around(place),
+        }
+    }
+}
+
 /// A stable order along an axis, NaN last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Sort {

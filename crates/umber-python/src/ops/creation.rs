@@ -56,14 +56,26 @@ fn empty(
     on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(Made::from)
 }
 
-/// The shape given, or that of an array.
-fn shape_like(op: &str, a: &Array, shape: Option<Ints>) -> PyResult<Shape> {
-    shape.map_or_else(|| Ok(a.shape().clone()), |shape| shape_of(op, &shape))
+/// `value` in the shape given, or in that of an array.
+fn filled_like(
+    op: &str,
+    a: &Array,
+    value: &Array,
+    shape: Option<Ints>,
+    dtype: DType,
+    stream: Option<StreamArg>,
+) -> PyResult<Made> {
+    let shape = shape.map(|shape| shape_of(op, &shape)).transpose()?;
+    on(stream, || match &shape {
+        Some(shape) => ops::full(shape, value, Some(dtype)),
+        None => ops::full_like(a, value, dtype),
+    })
+    .map(Made::from)
 }
 
 /// Arrays with the shape and dtype of another.
 macro_rules! like {
-    ($($name:ident $function:ident $doc:literal,)*) => {
+    ($($name:ident $value:literal $doc:literal,)*) => {
         $(
             #[doc = $doc]
             #[pyfunction]
@@ -76,9 +88,8 @@ macro_rules! like {
                 stream: Option<StreamArg>,
             ) -> PyResult<Made> {
                 let (a, stream) = (a.alone(), placed(stringify!($name), stream, device)?);
-                let shape = shape_like(stringify!($name), &a, shape)?;
                 let dtype = beside(dtype, a.dtype()).unwrap_or(a.dtype());
-                on(stream, || Ok(ops::$function(&shape, dtype))).map(Made::from)
+                filled_like(stringify!($name), &a, &Array::scalar($value, dtype), shape, dtype, stream)
             }
         )*
 
@@ -90,9 +101,9 @@ macro_rules! like {
 }
 
 like! {
-    zeros_like zeros "Zeros with the shape and dtype of `a`, unless others are given.",
-    ones_like ones "Ones with the shape and dtype of `a`, unless others are given.",
-    empty_like zeros "An array with the shape and dtype of `a`, unless others are given, whose elements are not promised to be anything.",
+    zeros_like 0 "Zeros with the shape and dtype of `a`, unless others are given.",
+    ones_like 1 "Ones with the shape and dtype of `a`, unless others are given.",
+    empty_like 0 "An array with the shape and dtype of `a`, unless others are given, whose elements are not promised to be anything.",
 }
 
 /// What fills an array of `dtype`: a number goes to an inexact dtype directly, without rounding in between.
@@ -168,8 +179,7 @@ fn full_like(
     let (a, stream) = (a.alone(), placed("full_like", stream, device)?);
     let dtype = beside(dtype, a.dtype()).unwrap_or(a.dtype());
     let vals = filling(one_filling("full_like", vals, fill_value)?, Some(dtype))?;
-    let shape = shape_like("full_like", &a, shape)?;
-    on(stream, || ops::full(&shape, &vals, Some(dtype))).map(Made::from)
+    filled_like("full_like", &a, &vals, shape, dtype, stream)
 }
 
 /// A number that a range is made from.

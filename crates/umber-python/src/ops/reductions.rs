@@ -8,6 +8,7 @@ use umber::ops::{self, Precision};
 use crate::args::{Ints, Operand, StreamArg, axes, keep, number, on, scan_order};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, summing};
+use crate::enter::OrRaise;
 use crate::made::Made;
 
 /// Reductions over any axes.
@@ -269,7 +270,19 @@ fn trace(
     on(stream, || ops::trace(&a, offset, axis1, axis2, summing(dtype, a.dtype()))).map(Made::from)
 }
 
+/// How many elements of `a` there are along `axis`, as a float32 scalar; None where there are fewer than `least`.
+///
+/// In a function that is traced for other lengths it is no number, as one computed from `shape` would be.
+#[pyfunction]
+#[pyo3(name = "_number_of_elements", signature = (a, axis, least))]
+fn number_of_elements(a: Operand, axis: Ints, least: usize) -> PyResult<Option<Made>> {
+    let a = a.alone();
+    let (number, count) = ops::number_of_elements(&a, axes(Some(&axis))).or_raise()?;
+    Ok((count >= least).then(|| Made::from(number)))
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(number_of_elements, module)?)?;
     register_reductions(module)?;
     register_arg_reductions(module)?;
     register_scans(module)?;

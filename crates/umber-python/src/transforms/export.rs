@@ -495,8 +495,9 @@ fn import_function<'py>(
 /// Write the graph behind arrays in the language of Graphviz.
 ///
 /// `args` and `kwargs` are the outputs: arrays, or nested lists, tuples and dicts of them, and arrays by name. Arrays
-/// without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file. Operations on a few elements are computed as they
-/// are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in the environment.
+/// without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file.
+/// Operations on a few elements are computed as they are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in
+/// the environment.
 #[pyfunction]
 #[pyo3(signature = (file, *args, **kwargs))]
 fn export_to_dot(
@@ -525,8 +526,10 @@ fn export_to_dot(
         outputs.push(array.get().get());
         names.push((name.extract()?, array.get().get()));
     }
-    if outputs.is_empty() {
-        return Err(PyValueError::new_err("[export_to_dot] got no arrays, expected at least one"));
+    if outputs.is_empty() && !args.is_empty() {
+        return Err(PyValueError::new_err(
+            "[export_to_dot] got no arrays, expected arrays, or nothing for an empty graph",
+        ));
     }
     let text = export::to_dot(&outputs, &names);
     if file.hasattr("write")? {

@@ -155,8 +155,8 @@ class BatchNorm(Module):
     def _track(self, x: mx.array, mean: mx.array, std: mx.array) -> None:
         if not (self.training and self.track_running_stats):
             return
-        count = math.prod(x.shape[:-1])
-        if count < 2:
+        count = mx._number_of_elements(x, tuple(range(x.ndim - 1)), 2)  # type: ignore[attr-defined]
+        if count is None:
             raise ValueError(
                 f"[BatchNorm] got an input with the shape {x.shape}, "
                 "expected more than one value for each feature while training"

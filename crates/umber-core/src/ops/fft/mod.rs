@@ -22,7 +22,7 @@ use umber_types::{DType, Result, Shape, bail, ensure};
 
 use crate::graph::Array;
 use crate::primitives::concatenate::concatenate;
-use crate::primitives::fft::Fft;
+use crate::primitives::fft::{Fft, natural_length};
 use crate::primitives::rules::cast;
 use crate::primitives::slice::slice_along;
 
@@ -96,14 +96,6 @@ fn fit(x: &Array, axis: usize, length: usize) -> Result<Array> {
     }
     let zeros = Array::full(x.shape().with(axis, length - given), 0.0, x.dtype());
     concatenate(smallvec::smallvec![x.clone(), zeros], axis)
-}
-
-/// The length that a transform of lines of `given` elements has if none is asked for.
-fn natural_length(transform: Transform, given: usize) -> i64 {
-    match transform {
-        Transform::Forward | Transform::Inverse | Transform::RealForward => given as i64,
-        Transform::RealInverse => 2 * (given as i64 - 1),
-    }
 }
 
 /// A transform of lines of `length` numbers along `axis`.

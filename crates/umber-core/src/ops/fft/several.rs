@@ -3,8 +3,9 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{Result, ensure};
 
-use super::{Norm, Transform, along, natural_length};
+use super::{Norm, Transform, along};
 use crate::graph::Array;
+use crate::primitives::fft::natural_length;
 
 /// Along which axes, and how many numbers along each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

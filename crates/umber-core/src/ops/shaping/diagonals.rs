@@ -1,15 +1,17 @@
 //! Diagonals and triangles of matrices.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{DType, KeepAxes, Result, ScatterKind, bail, ensure};
+use umber_types::{DType, KeepAxes, Result, ScanDirection, ScanExtent, ScanKind, ScatterKind, bail, ensure};
 
 use super::editing::resize;
 use crate::graph::Array;
-use crate::graph::tracing::note_length_read;
+use crate::graph::tracing::{are_lengths_free, note_length_read};
+use crate::ops::elementwise::{greater_equal, subtract};
 use crate::ops::naming::under;
 use crate::ops::promotion::cast_constant;
 use crate::primitives::create::{Eye, EyeParameters};
 use crate::primitives::rules;
+use crate::primitives::scan::Scan;
 use crate::primitives::select::Select;
 use crate::primitives::slice::{Window, slice};
 use crate::primitives::slice_update::slice_update;
@@ -197,10 +199,21 @@ pub fn triu(a: &Array, k: i64) -> Result<Array> {
     Array::record_one(Select, &[&mask, &rules::zeros_like(a), a])
 }
 
+/// The place of each element of `a` along an axis, computed from `a` and so right at other lengths, too.
+fn places_along(a: &Array, axis: usize) -> Result<Array> {
+    let ones = rules::full_like(a, 1, DType::Int64);
+    let (direction, extent) = (ScanDirection::Forward, ScanExtent::Inclusive);
+    Array::record_one(Scan { kind: ScanKind::Sum, axis, direction, extent }, &[&ones])
+}
+
 /// Which elements lie on or below the `k`-th diagonal?
 fn mask(op: &str, a: &Array, k: i64) -> Result<Array> {
     let ndim = a.ndim();
     ensure!(ndim >= 2, Value, "[{op}] got an array with {ndim} dimensions, expected at least 2");
+    if a.is_traced() && are_lengths_free() {
+        let [row, column] = [ndim - 2, ndim - 1].map(|axis| places_along(a, axis));
+        return greater_equal(&row?, &subtract(&column?, &Array::scalar(k, DType::Int64))?);
+    }
     let parameters = EyeParameters {
         rows: a.shape()[ndim - 2],
         columns: a.shape()[ndim - 1],
