@@ -161,6 +161,7 @@ class BatchNorm(Module):
                 f"[BatchNorm] got an input with the shape {x.shape}, "
                 "expected more than one value for each feature while training"
             )
+        count = count.astype(std.dtype)
         var = std.square() * (count / (count - 1))
         if self.momentum is None:
             raise TypeError("[BatchNorm] got momentum None, expected a number while training")
