@@ -279,7 +279,8 @@ def test_what_is_bound_is_named(path):
         imported(mx.ones((2, 3)), y=mx.ones(7))
 
 
-# Which answer for axes of length 0 and 1, too. The others say so where an operation does something else there.
+# Which answer for axes of length 0 and 1, too. The others say so where an operation does
+# something else there.
 SHORT = {
     "mean",
     "mean of an axis",
