@@ -29,7 +29,6 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
     },
     "umber.nn.layers.base": {
         "typing": "List Optional Tuple Union",
-        "umber.utils": "tree_unflatten",
         "umber.nn.mlx_private": "_unwrap _update_modules",
     },
     "umber.nn.layers.convolution": {"typing": "Union"},

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 import umber.core as mx
 from umber.nn.layers.base import Module
 from umber.nn.layers.checkpointing import checkpoint
-from umber.nn.layers.slots import Slot, assign, find_slots
+from umber.nn.layers.exchange import exchange
 
 __all__ = ["average_gradients", "checkpoint", "value_and_grad"]
 
@@ -41,19 +41,18 @@ def value_and_grad(model: Module, fn: Callable[P, R]) -> Callable[P, tuple[R, An
 
     @wraps(fn)
     def value_and_gradients(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
-        traced: list[Slot] = []
-        before: list[Slot] = []
+        put_back: list[Callable[[], None]] = []
 
         def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
-            traced.extend(find_slots(model, parameters, mx.array))
-            before.extend(assign(traced))
+            put_back.append(exchange(model, parameters))
             return fn(*args, **kwargs)
 
         try:
             return mx.value_and_grad(with_parameters)(model.trainable_parameters(), *args, **kwargs)
         finally:
-            # The model gets its arrays back, also after an error, but keeps what `fn` replaced.
-            assign([old for old, new in zip(before, traced, strict=True) if new.is_filled()])
+            # The model gets its own arrays back, also after an error.
+            while put_back:
+                put_back.pop()()
 
     return value_and_gradients
 

@@ -1,4 +1,7 @@
-"""`Module`, the tree of parameters and functions that every layer is."""
+"""`Module`, the tree of parameters and functions that every layer is.
+
+One subject: one class, whose methods call each other so that subclasses may override any.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ import os
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable
+from itertools import chain
 from reprlib import recursive_repr
 from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
-from umber.nn.layers.slots import assign, find_slots, with_elements
+from umber.nn.layers.slots import Slot, assign, containers_in, find_slots, with_elements
 from umber.nn.layers.unreached import find_unreached
 from umber.nn.layers.weights import (
     by_path,
@@ -20,11 +24,15 @@ from umber.nn.layers.weights import (
     weights_by_path,
     weights_in,
 )
-from umber.utils import tree_flatten
+from umber.utils import tree_flatten, tree_unflatten
 
 __all__ = ["Module"]
 
 Filter = Callable[["Module", str, Any], bool]
+
+_ABSENT = object()
+# Looked up once: attributes of modules are read all the time.
+_get = dict.get
 
 
 def _is_floating(dtype: mx.Dtype) -> bool:
@@ -42,7 +50,13 @@ class Module(dict):
     reached: assigning one warns. An entry must not be named like an attribute of the class, which
     would hide it: assigning one raises `AttributeError`.
 
-    As an object a module is true, hashable and equal to itself only.
+    Subclasses may override its methods: parameters, children and files go through `filter_and_map`,
+    what is done to all modules through `apply_to_modules`, and what puts arrays into the module,
+    `umber.nn.value_and_grad` and `checkpoint` included, through `update`, that of the root.
+
+    As an object a module is true, hashable and equal to itself only. Subclasses may define the
+    methods of `dict` for what they hold, such as a `__getitem__` that counts layers: attributes,
+    parameters and updates do not go through them.
 
     A module that stands at several places is one module: its parameters are counted, saved and
     trained once, at the first place. Two modules that hold the same array are still two: they part
@@ -70,10 +84,9 @@ class Module(dict):
     # Attributes
 
     def __getattr__(self, key: str) -> Any:
-        try:
-            return self[key]
-        except KeyError:
-            pass
+        value = _get(self, key, _ABSENT)
+        if value is not _ABSENT:
+            return value
         if key in ("_no_grad", "_training"):
             name = type(self).__name__
             raise AttributeError(
@@ -98,8 +111,8 @@ class Module(dict):
         super().__setitem__(key, value)
 
     def __delattr__(self, key: str) -> None:
-        if key in self:
-            del self[key]
+        if dict.__contains__(self, key):
+            super().__delitem__(key)
         else:
             super().__delattr__(key)
 
@@ -118,7 +131,7 @@ class Module(dict):
 
     @recursive_repr()
     def __repr__(self) -> str:
-        children = tree_flatten(self.children(), is_leaf=Module.is_module)
+        children = tree_flatten(self.children(), is_leaf=self.is_module)
         text = f"{type(self).__name__}({self._extra_repr()}"
         for path, child in children:
             text += "\n" + textwrap.indent(f"({path}): {child!r}", "  ")
@@ -176,22 +189,26 @@ class Module(dict):
             is_leaf_fn: called like `filter_fn`; where it holds, the value is not entered. Default:
                 all but modules, dicts, lists, and tuples that hold arrays or modules are leaves.
         """
-        return _Walk(filter_fn, map_fn or _identity, is_leaf_fn or _is_plain_leaf).through(self)
+        seen: set[int] | None = None
+        if isinstance(filter_fn, _Once):
+            filter_fn, seen = filter_fn.filter_fn, set()
+        walk = _Walk(filter_fn, map_fn or _identity, is_leaf_fn or _is_plain_leaf, seen)
+        return walk.through(self)
 
     # Parameters and children
 
     def parameters(self) -> dict[str, Any]:
         """The tree of all parameters."""
-        return _Walk(Module.valid_parameter_filter, seen=set()).through(self)
+        return self.filter_and_map(_Once(self.valid_parameter_filter))
 
     def trainable_parameters(self) -> dict[str, Any]:
         """The tree of the parameters that are not frozen."""
-        return _Walk(Module.trainable_parameter_filter, seen=set()).through(self)
+        return self.filter_and_map(_Once(self.trainable_parameter_filter))
 
     def children(self) -> dict[str, Any]:
         """The tree of the modules directly in this one."""
         return self.filter_and_map(
-            Module.valid_child_filter, is_leaf_fn=lambda _, __, value: isinstance(value, Module)
+            self.valid_child_filter, is_leaf_fn=lambda _, __, value: isinstance(value, Module)
         )
 
     def leaf_modules(self) -> dict[str, Any]:
@@ -202,24 +219,18 @@ class Module(dict):
                 return False
             return not tree_flatten(value.children(), is_leaf=Module.is_module)
 
-        return self.filter_and_map(Module.valid_child_filter, is_leaf_fn=is_leaf_module)
+        return self.filter_and_map(self.valid_child_filter, is_leaf_fn=is_leaf_module)
 
     def modules(self) -> list[Module]:
         """This module and all modules in it."""
-        return [module for _, module in self.named_modules()]
+        found: list[Module] = []
+        self.apply_to_modules(lambda _, module: found.append(module))
+        return found
 
     def named_modules(self) -> list[tuple[str, Module]]:
         """This module, as `""`, and all modules in it with their paths."""
-        found = []
-        pending: list[tuple[str, Module, frozenset[int]]] = [("", self, frozenset())]
-        while pending:
-            path, module, around = pending.pop()
-            if id(module) in around:
-                continue
-            found.append((path, module))
-            prefix = f".{path}" if path else ""
-            children = tree_flatten(module.children(), prefix=prefix, is_leaf=Module.is_module)
-            pending += [(place, child, around | {id(module)}) for place, child in children]
+        found: list[tuple[str, Module]] = []
+        self.apply_to_modules(lambda path, module: found.append((path, module)))
         return found
 
     # Updates
@@ -258,9 +269,19 @@ class Module(dict):
         return self
 
     def apply_to_modules(self, apply_fn: Callable[[str, Module], Any]) -> Module:
-        """Call `apply_fn(path, module)` for this module and each one in it; returns the module."""
-        for path, module in self.named_modules():
+        """Call `apply_fn(path, module)` for this module and each one in it; returns the module.
+
+        The modules in one are looked for after the call for it.
+        """
+        pending: list[tuple[str, Module, frozenset[int]]] = [("", self, frozenset())]
+        while pending:
+            path, module, around = pending.pop()
+            if id(module) in around:
+                continue
             apply_fn(path, module)
+            prefix = f".{path}" if path else ""
+            children = tree_flatten(module.children(), prefix=prefix, is_leaf=self.is_module)
+            pending += [(place, child, around | {id(module)}) for place, child in children]
         return self
 
     def set_dtype(
@@ -314,7 +335,8 @@ class Module(dict):
         )
 
     def _freeze_own(self, names: list[str] | None) -> None:
-        self._no_grad.update(self._own_parameters() if names is None else names)
+        own = self._validate_keys(self._own_parameters(), False) if names is None else names
+        self._no_grad.update(own)
 
     def _unfreeze_own(self, names: list[str] | None) -> None:
         """For subclasses to define that keep parameters frozen."""
@@ -366,17 +388,18 @@ class Module(dict):
             weights = weights_in(file_or_weights)
         else:
             weights = weights_by_path(file_or_weights)
-        # Files may name a module that stands at several places by any of them, or all.
-        parameters = self.filter_and_map(Module.valid_parameter_filter)
-        slots = find_slots(self, parameters, mx.array)
-        pairs = zip(tree_flatten(parameters), slots, strict=True)
-        places = by_path("load_weights", [(path, slot) for (path, _), slot in pairs])
+        places = self._places_of_weights(strict)
         known = {path: value for path, value in weights.items() if path in places}
         if strict:
             check_paths(weights, places)
         for path, value in known.items():
             check_weight(path, value, places[path].value.shape if strict else None)
-        assign([filled(places[path], value) for path, value in known.items()])
+        slots = {path: filled(places[path], value) for path, value in known.items()}
+        if not overrides(self, "update"):
+            assign([slot for slot in slots.values() if slot.container is not None])
+        elif weights:
+            values = {path: slot.value for path, slot in slots.items()}
+            self.update(tree_unflatten(weights | values), strict=False)
         return self
 
     def save_weights(self, file: str | os.PathLike | BinaryIO) -> None:
@@ -402,11 +425,27 @@ class Module(dict):
         else:
             raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")
 
+    def _places_of_weights(self, only_listed: bool) -> dict[str, Slot]:
+        """The places of parameters, of all or of those that `parameters` lists, by all their paths.
+
+        Files may name a module that stands at several places by any of them, or by all.
+        """
+        everywhere = _Walk(Module.valid_parameter_filter).through(self)
+        pairs = zip(tree_flatten(everywhere), find_slots(self, everywhere, mx.array), strict=True)
+        slots = by_path("load_weights", [(path, slot) for (path, _), slot in pairs])
+        if not only_listed:
+            return slots
+        listed = by_path("load_weights", tree_flatten(self.parameters()))
+        wanted = {slots[path].identity for path in listed if path in slots}
+        # Subclasses may list parameters by names of their own, which their `update` knows.
+        others = {path: Slot(None, path, a) for path, a in listed.items() if path not in slots}
+        return {path: slot for path, slot in slots.items() if slot.identity in wanted} | others
+
     def _own_parameters(self) -> list[str]:
         """The paths of the parameters that are in no other module."""
 
         def is_own(module: Module, key: str, value: Any) -> bool:
-            return not isinstance(value, Module) and Module.valid_parameter_filter(
+            return not isinstance(value, Module) and module.valid_parameter_filter(
                 module, key, value
             )
 
@@ -420,22 +459,26 @@ class Module(dict):
         apply_fn: Callable[[Module, list[str] | None], Any],
     ) -> Module:
         names = None if keys is None else _names(keys)
-        modules = self.modules() if recurse else [self]
-        if strict:
-            self._check_members(names or [], modules)
-        for module in modules:
-            apply_fn(module, names)
-        return self
+        if not recurse:
+            apply_fn(self, None if names is None else self._validate_keys(names, strict))
+            return self
+        if strict and names is not None:
+            self._validate_keys_recursive(names)
+
+        def apply_to(_: str, module: Module) -> None:
+            apply_fn(module, None if names is None else module._validate_keys(names, False))
+
+        return self.apply_to_modules(apply_to)
 
     def _check_members(self, names: list[str], modules: list[Module]) -> None:
         for name in names:
-            if not any(name in module for module in modules):
+            if not any(dict.__contains__(module, name) for module in modules):
                 raise KeyError(
                     f"[freeze] got the key {name!r}, expected a member of {type(self).__name__} "
                     "or of a module in it"
                 )
 
-    # MLX's own checks of keys, for subclasses that freeze in a way of their own.
+    # Checks of keys, which subclasses of MLX's modules may replace or call.
 
     def _validate_keys(self, keys: str | list[str], strict: bool) -> list[str]:
         names = _names(keys)
@@ -445,6 +488,11 @@ class Module(dict):
 
     def _validate_keys_recursive(self, keys: str | list[str]) -> None:
         self._check_members(_names(keys), self.modules())
+
+
+def overrides(module: Module, name: str) -> bool:
+    """Whether a method of `Module` is another one in the class of a module, or in itself."""
+    return getattr(getattr(module, name), "__func__", None) is not vars(Module)[name]
 
 
 def _is_settable(module: Module, key: str) -> bool:
@@ -499,15 +547,10 @@ def _warn_of_unreached(module: Module, key: str, value: Any) -> None:
 
 
 def _all_in(module: Module) -> list[Any]:
-    """The module, all modules in it and all their arrays."""
-    modules = module.modules()
-    leaves = [
-        leaf
-        for each in modules
-        for value in each.values()
-        for _, leaf in tree_flatten(value, is_leaf=Module.is_module)
-    ]
-    return [*modules, *leaves]
+    """The module and all that is in it: modules, containers and leaves."""
+    containers = containers_in(module)
+    entries = (dict.values(each) if isinstance(each, dict) else each for each in containers)
+    return [module, *chain.from_iterable(entries)]
 
 
 def _names(keys: Any) -> list[str]:
@@ -552,6 +595,15 @@ def _holds_leaves(tree: tuple) -> bool:
     return False
 
 
+class _Once(NamedTuple):
+    """A filter of the entries of modules of which each is entered at its first place only."""
+
+    filter_fn: Filter
+
+    def __call__(self, module: Module, key: str, value: Any) -> bool:
+        return self.filter_fn(module, key, value)
+
+
 class _Walk(NamedTuple):
     """How `filter_and_map` goes through a module."""
 
@@ -571,7 +623,7 @@ class _Walk(NamedTuple):
         inside = self._replace(around=self.around | {id(module)})
         return {
             key: inside.enter(module, key, value)
-            for key, value in module.items()
+            for key, value in dict.items(module)
             if self.filter_fn(module, key, value)
         }
 

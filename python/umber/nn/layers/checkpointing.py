@@ -7,7 +7,7 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn.layers.base import Module
-from umber.nn.layers.slots import assign, find_slots
+from umber.nn.layers.exchange import exchange
 
 
 def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
@@ -35,11 +35,11 @@ def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
         return fn
 
     def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
-        before = assign(find_slots(module, parameters, mx.array))
+        put_back = exchange(module, parameters)
         try:
             return fn(*args, **kwargs)
         finally:
-            assign(before)
+            put_back()
 
     transformed = transform(with_parameters)
     return lambda *args, **kwargs: transformed(module.trainable_parameters(), *args, **kwargs)

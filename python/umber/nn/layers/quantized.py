@@ -57,7 +57,7 @@ class _FrozenCodes(_Quantized):
         self._no_grad.update(
             name
             for name in ("weight", "scales")
-            if not mx.issubdtype(self[name].dtype, mx.floating)
+            if not mx.issubdtype(getattr(self, name).dtype, mx.floating)
         )
 
 

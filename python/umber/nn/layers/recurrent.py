@@ -48,7 +48,7 @@ class _Recurrent(Module):
         for ends in self._ends():
             for end in ends:
                 for name, shape in self._shapes(width).items():
-                    self[name + end] = mx.random.uniform(-s, s, shape)
+                    setattr(self, name + end, mx.random.uniform(-s, s, shape))
             width = hidden_size * len(ends)
 
     def _shapes(self, width: int) -> dict[str, tuple[int, ...]]:
@@ -73,7 +73,7 @@ class _Recurrent(Module):
         return [[layer + direction for direction in directions] for layer in layers]
 
     def _input_size(self) -> int:
-        return self[next(iter(self._shapes(1)))].shape[-1]
+        return getattr(self, next(iter(self._shapes(1)))).shape[-1]
 
     def _extra_repr(self) -> str:
         more = f", num_layers={self.num_layers}" if self.num_layers > 1 else ""
@@ -119,7 +119,7 @@ class _Recurrent(Module):
         """One layer in one direction."""
         steps = steps_of(self._project(x, end), axis=x.ndim - 2)
         # Turned once: so the gradients of all steps are summed as the products leave them.
-        weight = self[self.recurrent + end].T
+        weight = getattr(self, self.recurrent + end).T
         after = []
         for projected in reversed(steps) if backward else steps:
             state = self._step(projected, state[0] @ weight, state, end)
@@ -134,7 +134,7 @@ class _Recurrent(Module):
 
     def _start(self, x: mx.array, start: tuple[mx.array | None, ...], count: int) -> list[State]:
         """The states before the first step, of each layer and direction."""
-        dtype = mx.result_type(x, self[next(iter(self._shapes(1)))])
+        dtype = mx.result_type(x, getattr(self, next(iter(self._shapes(1)))))
         leading = () if count == 1 else (count,)
         batch = x.shape[:-2]
         states = []
@@ -212,7 +212,7 @@ class RNN(_Recurrent):
         return f"nonlinearity={self.nonlinearity}, "
 
     def _project(self, x: mx.array, end: str) -> mx.array:
-        return _affine(x, self["Wxh" + end], self.get("bias" + end))
+        return _affine(x, getattr(self, "Wxh" + end), dict.get(self, "bias" + end))
 
     def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
         return (self.nonlinearity(projected + recalled),)
@@ -274,7 +274,7 @@ class LSTM(_Recurrent):
         return {"Wx": (4 * h, width), "Wh": (4 * h, h), **bias}
 
     def _project(self, x: mx.array, end: str) -> mx.array:
-        return _affine(x, self["Wx" + end], self.get("bias" + end))
+        return _affine(x, getattr(self, "Wx" + end), dict.get(self, "bias" + end))
 
     def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
         _, c = state
@@ -340,7 +340,7 @@ class GRU(_Recurrent):
         return {"Wx": (3 * h, width), "Wh": (3 * h, h), **bias}
 
     def _project(self, x: mx.array, end: str) -> mx.array:
-        return _affine(x, self["Wx" + end], self.get("b" + end))
+        return _affine(x, getattr(self, "Wx" + end), dict.get(self, "b" + end))
 
     def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
         (h,) = state
@@ -348,7 +348,7 @@ class GRU(_Recurrent):
         states = mx.split(recalled, 3, axis=-1)
         r = mx.sigmoid(inputs[0] + states[0])
         z = mx.sigmoid(inputs[1] + states[1])
-        remembered = states[2] + self["bhn" + end] if self._biased else states[2]
+        remembered = states[2] + getattr(self, "bhn" + end) if self._biased else states[2]
         n = mx.tanh(inputs[2] + r * remembered)
         return ((1 - z) * n + z * h,)
 

@@ -1,4 +1,8 @@
-"""Places in trees of modules, dicts, lists and tuples: found by a tree of values, and filled."""
+"""Places in trees of modules, dicts, lists and tuples: found by a tree of values, and filled.
+
+Dicts are read and written by the methods of `dict`: a module may define others, such as a
+`__getitem__` that counts its layers.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,16 @@ class Elements:
         self.key = key
 
     def __getitem__(self, index: int) -> Any:
-        return self.container[self.key][index]
+        return _entry(self.container, self.key)[index]
 
     def __setitem__(self, index: int, value: Any) -> None:
-        before = self.container[self.key]
+        before = _entry(self.container, self.key)
         elements = [*before]
         elements[index] = value
         _put(self.container, self.key, with_elements(before, elements))
 
     def __len__(self) -> int:
-        return len(self.container[self.key])
+        return len(_entry(self.container, self.key))
 
     @property
     def identity(self) -> tuple:
@@ -46,7 +50,7 @@ class Slot(NamedTuple):
     def is_filled(self) -> bool:
         """Whether the value stands in the place now."""
         try:
-            return self.container[self.key] is self.value
+            return _entry(self.container, self.key) is self.value
         except (KeyError, IndexError, TypeError):
             return False
 
@@ -58,7 +62,7 @@ def with_elements(like: tuple, elements: Iterable[Any]) -> tuple:
 
 def assign(slots: list[Slot]) -> list[Slot]:
     """Put the values into their places; returns the slots that undo it."""
-    before = [Slot(container, key, container[key]) for container, key, _ in slots]
+    before = [Slot(container, key, _entry(container, key)) for container, key, _ in slots]
     for container, key, value in slots:
         _put(container, key, value)
     return before
@@ -77,6 +81,18 @@ def find_slots(target: Any, updates: Any, leaf: type, strict: bool = True) -> li
     return list(_walk(target, updates, leaf, strict, ""))
 
 
+def containers_in(tree: Any) -> list[Any]:
+    """The dicts, lists and tuples of a tree, each once, it itself first."""
+    pending: list[Any] = [tree]
+    found: dict[int, Any] = {}
+    while pending:
+        container = pending.pop()
+        if isinstance(container, (dict, list, tuple)) and id(container) not in found:
+            found[id(container)] = container
+            pending += (value for _, value in _pairs(container))
+    return [*found.values()]
+
+
 def by_key(target: dict, updates: Any, leaf: type) -> dict:
     """The updates of a dict by its own keys, from which a flat file may have made others.
 
@@ -85,29 +101,38 @@ def by_key(target: dict, updates: Any, leaf: type) -> dict:
     """
     if isinstance(updates, (list, tuple)):
         updates = {str(i): value for i, value in enumerate(updates)}
-    if updates.keys() <= target.keys() and not any("." in str(key) for key in target):
+    own = dict.keys(target)
+    if dict.keys(updates) <= own and not any("." in str(key) for key in own):
         return updates
-    names = {str(key): key for key in target}
+    names = {str(key): key for key in own}
 
     def leads_on(path: str) -> bool:
         return path in names or any(name.startswith(f"{path}.") for name in names)
 
     found = {}
-    pending = [*reversed(updates.items())]
+    pending = [*reversed(dict.items(updates))]
     while pending:
         key, new = pending.pop()
-        own = key if key in target else names.get(str(key), key)
-        held = target.get(own, {})
+        place = key if key in own else names.get(str(key), key)
+        held = dict.get(target, place, {})
         if _is_container(new, leaf) and isinstance(held, dict):
-            inner = dict(new.items() if isinstance(new, dict) else enumerate(new))
-            further = [k for k in inner if k not in held and leads_on(f"{key}.{k}")]
+            inner = dict(_pairs(new))
+            further = [k for k in inner if k not in dict.keys(held) and leads_on(f"{key}.{k}")]
             pending += [(f"{key}.{k}", inner.pop(k)) for k in reversed(further)]
             if further:
                 new = {k: child for k, child in inner.items() if not _is_empty(child, leaf)}
             if further and not new:
                 continue
-        found[own] = new
+        found[place] = new
     return found
+
+
+def _entry(container: Any, key: Any) -> Any:
+    return dict.__getitem__(container, key) if isinstance(container, dict) else container[key]
+
+
+def _pairs(tree: Any) -> Iterable[tuple[Any, Any]]:
+    return dict.items(tree) if isinstance(tree, dict) else enumerate(tree)
 
 
 def _put(container: Any, key: Any, value: Any) -> None:
@@ -127,13 +152,13 @@ def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Ite
         updates = by_key(target, updates, leaf)
     is_sequence = isinstance(updates, (list, tuple))
     if is_sequence == isinstance(target, dict):
-        if strict and len(updates) > 0:
+        if strict and not _is_empty(updates, leaf):
             raise _mismatch(path, updates, target)
         return
-    for key, new in enumerate(updates) if is_sequence else updates.items():
+    for key, new in _pairs(updates):
         place = f"{path}.{key}" if path else str(key)
-        is_there = key < len(target) if is_sequence else key in target
-        old = target[key] if is_there else None
+        is_there = key < len(target) if is_sequence else dict.__contains__(target, key)
+        old = _entry(target, key) if is_there else None
         if isinstance(old, leaf) and isinstance(new, leaf):
             yield Slot(target, key, new)
         elif is_there and isinstance(old, (dict, list, tuple)) and _is_container(new, leaf):
@@ -153,12 +178,12 @@ def _is_container(value: Any, leaf: type) -> bool:
 
 
 def _is_empty(value: Any, leaf: type) -> bool:
-    return _is_container(value, leaf) and len(value) == 0
+    return _is_container(value, leaf) and next(iter(_pairs(value)), None) is None
 
 
 def _mismatch(path: str, new: Any, old: Any) -> ValueError:
     place = f"for {path} " if path else ""
-    old = old.container[old.key] if isinstance(old, Elements) else old
+    old = _entry(old.container, old.key) if isinstance(old, Elements) else old
     return ValueError(
         f"[Module.update] {place}got a value of type {type(new).__name__}, "
         f"expected one that can replace {type(old).__name__}"

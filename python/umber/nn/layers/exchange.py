@@ -1,0 +1,94 @@
+"""A module that computes with other parameters for a while, such as traced ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import umber.core as mx
+from umber.nn.layers.base import Module, overrides
+from umber.nn.layers.slots import Slot, assign, containers_in, find_slots
+
+_ABSENT = object()
+
+
+def exchange(module: Module, parameters: dict) -> Callable[[], None]:
+    """Put the parameters of a tree into a module; returns the function that puts its own back.
+
+    What has been replaced in between stays replaced. An `update` that the module's class defines is
+    called, and what it does to arrays and containers is undone, such as to those that it computes
+    from parameters; what it counts stays.
+    """
+    if not overrides(module, "update"):
+        traced = find_slots(module, parameters, mx.array)
+        own = assign(traced)
+        return lambda: _put_back(own, traced)
+    before = _contents(module)
+    try:
+        module.update(parameters)
+    except BaseException:
+        _undo(before, _contents(module))
+        raise
+    after = _contents(module)
+    return lambda: _undo(before, after)
+
+
+def _put_back(own: list[Slot], traced: list[Slot]) -> None:
+    assign([old for old, new in zip(own, traced, strict=True) if new.is_filled()])
+
+
+class _Content(NamedTuple):
+    """What a container holds at a moment."""
+
+    container: Any
+    entries: Any
+
+
+def _contents(module: Module) -> dict[int, _Content]:
+    """What the containers of a module hold, and the modules as plain attributes, by identity."""
+    found: dict[int, _Content] = {}
+    for container in containers_in(module):
+        attributes = [vars(container)] if isinstance(container, Module) else []
+        for each in [container, *attributes]:
+            if isinstance(each, dict):
+                found[id(each)] = _Content(each, dict(dict.items(each)))
+            elif isinstance(each, list):
+                found[id(each)] = _Content(each, [*each])
+    return found
+
+
+def _undo(before: dict[int, _Content], after: dict[int, _Content]) -> None:
+    """Put back what differs between two moments and is now as at the second."""
+    for key, (container, old) in before.items():
+        if key not in after:
+            continue
+        new = after[key].entries
+        if isinstance(container, dict):
+            _undo_in_dict(container, old, new)
+        else:
+            _undo_in_list(container, old, new)
+
+
+def _undo_in_dict(container: dict, old: dict, new: dict) -> None:
+    for key in old | new:
+        wanted, changed = old.get(key, _ABSENT), new.get(key, _ABSENT)
+        is_as_changed = dict.get(container, key, _ABSENT) is changed
+        if wanted is changed or not is_as_changed or not (_is_tree(wanted) or _is_tree(changed)):
+            continue
+        if wanted is _ABSENT:
+            dict.__delitem__(container, key)
+        else:
+            dict.__setitem__(container, key, wanted)
+
+
+def _undo_in_list(container: list, old: list, new: list) -> None:
+    if len(old) == len(new) == len(container):
+        for i, (wanted, changed) in enumerate(zip(old, new, strict=True)):
+            if container[i] is changed and _is_tree(changed):
+                container[i] = wanted
+    elif len(container) == len(new) and any(map(_is_tree, old + new)):
+        container[:] = old
+
+
+def _is_tree(value: Any) -> bool:
+    return isinstance(value, (mx.array, dict, list, tuple))
