@@ -144,7 +144,12 @@ def parameters_of(function: Callable) -> list[inspect.Parameter] | None:
 
 
 def bound(home: ModuleType | type, name: str) -> Callable:
-    """The function; of a class the method of an object that is made for the call."""
+    """The function; of a class the method of an object that is made for the call.
+
+    Initialisers are called with an array, too: it is their functions that refuse arguments.
+    """
+    if home is nn.init:
+        return lambda *args, **kwargs: getattr(home, name)(*args, **kwargs)(sample())
     if home is mx.array:
         return lambda *args, **kwargs: getattr(sample(), name)(*args, **kwargs)
     return getattr(home, name)

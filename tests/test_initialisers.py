@@ -31,6 +31,8 @@ INITIALISERS = {
     "he_uniform": (nn.init.he_uniform(), {}, False, math.sqrt(3 / FAN_IN)),
 }
 
+FANS = ("glorot_normal", "glorot_uniform", "he_normal", "he_uniform")
+
 
 @pytest.mark.parametrize("name", INITIALISERS)
 def test_random_initialisers(name):
@@ -100,4 +102,33 @@ def test_matrices_only():
                 initialise(mx.zeros(shape))
     for sparsity in (-0.1, 1.5, math.nan):
         with pytest.raises(ValueError, match=r"^\[init\.sparse\] got the sparsity .* expected \[0"):
-            nn.init.sparse(sparsity)
+            nn.init.sparse(sparsity)(mx.zeros((2, 3)))
+
+
+@pytest.mark.parametrize(
+    "name", "constant normal uniform identity orthogonal sparse".split() + list(FANS)
+)
+def test_arguments_are_judged_in_use(name):
+    """As in MLX, where programs pass an array to the initialiser instead of to its function."""
+    make = getattr(nn.init, name)
+    required = {"constant": (1.0,), "sparse": (0.5,)}.get(name, ())
+    initialise = make(*required, dtype=mx.ones((4, 4)))
+    with pytest.raises(TypeError, match=rf"^\[{name}\] dtype: got an array of shape \(4, 4\)"):
+        initialise(mx.ones((4, 4)))
+    with pytest.raises(TypeError, match=rf"^\[{name}\] .*unexpected keyword argument"):
+        make(*required, type=mx.float32)
+    assert make(*required, dtype=mx.float16)(mx.ones((4, 4))).dtype == mx.float16
+
+
+def test_numbers_are_judged_in_use():
+    a = mx.ones((4, 4))
+    with pytest.raises(TypeError, match=r"^\[orthogonal\] dtype: got None, expected a dtype"):
+        nn.init.orthogonal(dtype=None)(a)
+    for make in (nn.init.normal, nn.init.uniform, nn.init.orthogonal, nn.init.sparse):
+        initialise = make("a")
+        with pytest.raises(TypeError, match=rf"^\[{make.__name__}\] \w+: got str, expected a num"):
+            initialise(a)
+    initialise = nn.init.sparse(a)
+    with pytest.raises(TypeError, match=r"^\[init\.sparse\] sparsity: got an array of shape \(4,"):
+        initialise(a)
+    assert nn.init.normal(np.float64(2.0), std=np.float32(0))(a).tolist() == [[2.0] * 4] * 4

@@ -48,8 +48,10 @@ _SAID = {
 }
 # Checked before something is made.
 _PLAIN = ("int", "float", "str", "mx.Dtype")
-# What functions are said to return that make functions.
-_FUNCTIONS = ("Schedule", "Initializer")
+# What functions are said to return that make functions: some check their arguments at once, others
+# leave them to the function that they make.
+_CHECKED_AT_ONCE = "Schedule"
+_CHECKED_IN_USE = "Initializer"
 _REFUSED = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
 _STRAY = (AttributeError, KeyError, ZeroDivisionError)
 # What Python says of a function that was given other arguments than it takes.
@@ -75,10 +77,14 @@ def _is_function(value: Any) -> bool:
 def guarded(function: Callable, name: str) -> Callable:
     """The function with its errors in the package's form.
 
-    Arguments of one that makes a function are checked at once, not when that one is called.
+    Arguments of one that makes a schedule are checked at once, those of one that makes an
+    initialiser when that is called, as in MLX.
     """
-    if getattr(function, "__annotations__", {}).get("return") in _FUNCTIONS:
+    made = getattr(function, "__annotations__", {}).get("return")
+    if made == _CHECKED_AT_ONCE:
         return _guarded_maker(function, name)
+    if made == _CHECKED_IN_USE:
+        function = _checked_in_use(function, name)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -116,17 +122,12 @@ def _guarded_maker(function: Callable, name: str | None) -> Callable:
     may be one. Without a name it is an `__init__`, which goes by the name of the class.
     """
     signature = inspect.signature(function)
-    kinds = {key: _kind_of(parameter) for key, parameter in signature.parameters.items()}
-    names = [*kinds]
+    as_numbers = _numbers_of(signature)
 
     @wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
         op = name or type(args[0]).__name__
-        args = (
-            tuple(_as_number(kinds[k], arg) for k, arg in zip(names, args, strict=False))
-            + (args[len(names) :])
-        )
-        kwargs = {key: _as_number(kinds.get(key, ""), arg) for key, arg in kwargs.items()}
+        args, kwargs = as_numbers(args, kwargs)
         wrong = _wrong_argument(signature, args, kwargs, _PLAIN)
         if wrong is not None:
             raise TypeError(f"[{op}] {wrong}")
@@ -140,6 +141,43 @@ def _guarded_maker(function: Callable, name: str | None) -> Callable:
 
     make.__guarded__ = True  # type: ignore[attr-defined]
     return make
+
+
+def _checked_in_use(function: Callable, name: str) -> Callable:
+    """What makes a function, which checks the plain arguments of its maker before it runs."""
+    signature = inspect.signature(function)
+    as_numbers = _numbers_of(signature)
+
+    @wraps(function)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = as_numbers(args, kwargs)
+        made = function(*args, **kwargs)
+        wrong = _wrong_argument(signature, args, kwargs, _PLAIN)
+        if wrong is None:
+            return made
+
+        @wraps(made)
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise TypeError(f"[{name}] {wrong}")
+
+        return refuse
+
+    return make
+
+
+def _numbers_of(signature: inspect.Signature) -> Callable[[tuple, dict], tuple[tuple, dict]]:
+    """What turns the numbers among the arguments of a call into Python's own."""
+    kinds = {key: _kind_of(parameter) for key, parameter in signature.parameters.items()}
+    names = [*kinds]
+
+    def as_numbers(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+        numbers = (_as_number(kinds[key], arg) for key, arg in zip(names, args, strict=False))
+        return (
+            (*numbers, *args[len(names) :]),
+            {key: _as_number(kinds.get(key, ""), arg) for key, arg in kwargs.items()},
+        )
+
+    return as_numbers
 
 
 def _explain(

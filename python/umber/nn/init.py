@@ -1,5 +1,7 @@
 """Initialisers: each returns a function that makes an array with the shape of the one it is given.
 
+That function refuses what the initialiser was given, if it cannot do with it.
+
 Example:
     >>> model.apply(nn.init.normal(std=0.02))
 """
@@ -76,10 +78,14 @@ def sparse(
 
     Martens, "Deep learning via Hessian-free optimization", 2010.
     """
-    if not 0 <= sparsity <= 1:
-        raise ValueError(f"[init.sparse] got the sparsity {sparsity}, expected [0, 1]")
 
     def initializer(a: mx.array) -> mx.array:
+        if isinstance(sparsity, mx.array) and sparsity.ndim > 0:
+            raise TypeError(
+                f"[init.sparse] sparsity: got an array of shape {sparsity.shape}, expected a number"
+            )
+        if not 0 <= sparsity <= 1:
+            raise ValueError(f"[init.sparse] got the sparsity {sparsity}, expected [0, 1]")
         if a.ndim != 2:
             raise ValueError(f"[init.sparse] got an array with {a.ndim} axes, expected 2")
         zeros = math.ceil(sparsity * a.shape[1])
