@@ -121,6 +121,50 @@ def test_instance_norm(shape, affine, rng):
     np.testing.assert_allclose(np.array(layer(mx.array(x))), expected, rtol=1e-6)
 
 
+BROADCASTING = {
+    "GroupNorm": (lambda affine: nn.GroupNorm(1, 6, affine=affine), 2),
+    "GroupNorm of neighbours": (
+        lambda affine: nn.GroupNorm(1, 6, affine=affine, pytorch_compatible=True),
+        2,
+    ),
+    "BatchNorm": (lambda affine: nn.BatchNorm(6, affine=affine), 2),
+    "BatchNorm untracked": (
+        lambda affine: nn.BatchNorm(6, affine=affine, track_running_stats=False),
+        2,
+    ),
+    "InstanceNorm": (lambda affine: nn.InstanceNorm(6, affine=affine), 3),
+}
+
+
+@pytest.mark.parametrize("shape", [(8, 1), (3, 5, 1), (2, 4, 3, 1)])
+@pytest.mark.parametrize("affine", [True, False])
+@pytest.mark.parametrize("name", BROADCASTING)
+def test_one_channel_is_broadcast(name, affine, shape, rng):
+    """As in MLX, whose layers multiply by all their weights whatever the input has."""
+    make, axes = BROADCASTING[name]
+    if len(shape) < axes:
+        pytest.skip("too few axes")
+    layer, x = make(affine), rng.normal(size=shape) * 3 + 5
+    layer.set_dtype(mx.float64)
+    over = range(len(shape) - 1) if "Batch" in name else range(1, len(shape) - 1)
+    expected = normal(x, tuple(over)) if over else np.zeros(shape)
+    weight, bias = rng.normal(size=6), rng.normal(size=6)
+    if affine:
+        layer.update({"weight": mx.array(weight), "bias": mx.array(bias)})
+    given = mx.array(x)
+    scaled = expected * weight + bias if affine else expected
+    np.testing.assert_allclose(np.array(layer(given)), scaled, rtol=1e-9, atol=1e-12)
+    if name != "BatchNorm":
+        np.testing.assert_allclose(np.array(layer.eval()(given)), scaled, rtol=1e-9, atol=1e-12)
+        return
+    mean, var = 0.1 * x.mean(), 0.9 + 0.1 * x.var(ddof=1)
+    np.testing.assert_allclose(np.array(layer.running_mean), [mean] * 6, rtol=1e-9)
+    np.testing.assert_allclose(np.array(layer.running_var), [var] * 6, rtol=1e-9)
+    expected = np.broadcast_to((x - mean) / np.sqrt(var + 1e-5), (*shape[:-1], 6))
+    scaled = expected * weight + bias if affine else expected
+    np.testing.assert_allclose(np.array(layer.eval()(given)), scaled, rtol=1e-9)
+
+
 def test_they_say_what_they_are():
     assert repr(nn.BatchNorm(4, affine=False)) == (
         "BatchNorm(4, eps=1e-05, momentum=0.1, affine=False, track_running_stats=True)"
@@ -142,6 +186,17 @@ def test_they_say_what_they_are():
             lambda: nn.GroupNorm(2, 4)(mx.ones((2, 6))),
             r"\[GroupNorm\] .* expected \(N, \.\.\., 4\)",
         ),
+        (
+            lambda: nn.GroupNorm(2, 4)(mx.ones((2, 6, 1))),
+            r"\[GroupNorm\] .* expected \(N, \.\.\., 4\)",
+        ),
+        (
+            lambda: nn.GroupNorm(1, 1)(mx.ones((2, 6, 4))),
+            r"\[GroupNorm\] .* expected \(N, \.\.\., 1\)",
+        ),
+        (lambda: nn.BatchNorm(1)(mx.ones((2, 4))), r"\[BatchNorm\] .* expected \(N, \.\.\., 1\)"),
+        (lambda: nn.LayerNorm(4)(mx.ones((2, 1))), r"\[LayerNorm\] .* got size 1, expected 4"),
+        (lambda: nn.RMSNorm(4)(mx.ones((2, 1))), r"\[RMSNorm\] .* got size 1, expected 4"),
         (lambda: nn.InstanceNorm(4)(mx.ones((2, 4))), r"\[InstanceNorm\] .* at least 3 axes"),
         (
             lambda: nn.InstanceNorm(3, affine=True)(mx.ones((2, 2, 4))),

@@ -50,8 +50,10 @@ class LayerNorm(Module):
         return f"{self.dims}, eps={self.eps}, affine={'weight' in self}"
 
     def __call__(self, x: mx.array) -> mx.array:
-        _check_last_axis(type(self).__name__, x, self.get("weight"))
-        return mx.fast.layer_norm(_floating(x), self.get("weight"), self.get("bias"), self.eps)
+        _check_last_axis(type(self).__name__, x, dict.get(self, "weight"))
+        return mx.fast.layer_norm(
+            _floating(x), dict.get(self, "weight"), dict.get(self, "bias"), self.eps
+        )
 
 
 class RMSNorm(Module):
@@ -90,7 +92,8 @@ class BatchNorm(Module):
     the unbiased one. In evaluation mode the running averages take their place. They are parameters
     that are always frozen.
 
-    Shapes: `(N, ..., num_features)`, kept.
+    Shapes: `(N, ..., num_features)`, kept. An input `(N, ..., 1)` is broadcast by the running
+    averages, by `w` and by `b`.
 
     Args:
         num_features: size of the last axis.
@@ -136,7 +139,7 @@ class BatchNorm(Module):
         )
 
     def __call__(self, x: mx.array) -> mx.array:
-        if x.ndim < 2 or x.shape[-1] != self.num_features:
+        if x.ndim < 2 or x.shape[-1] not in (1, self.num_features):
             raise ValueError(
                 f"[BatchNorm] got an input with the shape {x.shape}, "
                 f"expected (N, ..., {self.num_features})"
@@ -150,7 +153,7 @@ class BatchNorm(Module):
             std = wide.std(axis=axes)
             self._track(x, mean, std)
             y = (wide - mean - rest) * _scale(std, self.eps)
-        return _scaled(y, x, self.get("weight"), self.get("bias"))
+        return _scaled(y, x, dict.get(self, "weight"), dict.get(self, "bias"))
 
     def _track(self, x: mx.array, mean: mx.array, std: mx.array) -> None:
         if not (self.training and self.track_running_stats):
@@ -167,9 +170,9 @@ class BatchNorm(Module):
             raise TypeError("[BatchNorm] got momentum None, expected a number while training")
         batch = {"running_mean": mean, "running_var": var}
         for name, value in batch.items():
-            old = self[name]
+            old = getattr(self, name)
             new = (1 - self.momentum) * old + self.momentum * mx.stop_gradient(value)
-            self[name] = new.astype(old.dtype)
+            setattr(self, name, new.astype(old.dtype))
 
 
 class GroupNorm(Module):
@@ -178,7 +181,7 @@ class GroupNorm(Module):
     Wu, He, "Group Normalization", 2018. `w` begins as ones, `b` as zeros, both float32 with shape
     `(dims,)`.
 
-    Shapes: `(N, ..., dims)`, kept.
+    Shapes: `(N, ..., dims)`, kept. With one group `w` and `b` broadcast an input `(N, ..., 1)`.
 
     Args:
         num_groups: how many groups share the features.
@@ -219,16 +222,16 @@ class GroupNorm(Module):
         )
 
     def __call__(self, x: mx.array) -> mx.array:
-        if x.ndim < 2 or x.shape[-1] != self.dims:
+        if x.ndim < 2 or not (x.shape[-1] == self.dims or x.shape[-1] == self.num_groups == 1):
             raise ValueError(
                 f"[GroupNorm] got an input with the shape {x.shape}, expected (N, ..., {self.dims})"
             )
-        size = self.dims // self.num_groups
+        size = x.shape[-1] // self.num_groups
         groups = (self.num_groups, size) if self.pytorch_compatible else (size, self.num_groups)
         y = mx.unflatten(_widened(x), -1, groups)
         inside = x.ndim if self.pytorch_compatible else x.ndim - 1
         y = mx.flatten(_normal(y, (*range(1, x.ndim - 1), inside), self.eps), -2, -1)
-        return _scaled(y, x, self.get("weight"), self.get("bias"))
+        return _scaled(y, x, dict.get(self, "weight"), dict.get(self, "bias"))
 
 
 class InstanceNorm(Module):
@@ -237,7 +240,8 @@ class InstanceNorm(Module):
     Ulyanov, Vedaldi, Lempitsky, "Instance Normalization: The Missing Ingredient for Fast
     Stylization", 2016.
 
-    Shapes: `(N, ..., dims)` with at least one axis between, kept.
+    Shapes: `(N, ..., dims)` with at least one axis between, kept. `w` and `b` broadcast an input
+    `(N, ..., 1)`.
 
     Args:
         dims: size of the last axis; only read if there is a `w`.
@@ -263,9 +267,10 @@ class InstanceNorm(Module):
                 f"[InstanceNorm] got an input with the shape {x.shape}, "
                 f"expected at least 3 axes, (N, ..., {self.dims})"
             )
-        _check_last_axis("InstanceNorm", x, self.get("weight"))
+        if x.shape[-1] != 1:
+            _check_last_axis("InstanceNorm", x, dict.get(self, "weight"))
         y = _normal(_widened(x), tuple(range(1, x.ndim - 1)), self.eps)
-        return _scaled(y, x, self.get("weight"), self.get("bias"))
+        return _scaled(y, x, dict.get(self, "weight"), dict.get(self, "bias"))
 
 
 def _check_eps(op: str, eps: float) -> None:
