@@ -7,6 +7,7 @@ import pytest
 import umber.core as mx
 from arrays import to_numpy
 from umber import nn
+from umber._mlx_rules import set_mlx_rules
 from umber.nn import losses
 
 F32 = np.float32
@@ -644,6 +645,58 @@ def test_ignored_targets_do_not_count(name, ignored, dtype):
     if expected.ndim == 1:
         each = mx.vmap(lambda x, t: loss(x, t))(x, targets)
         np.testing.assert_allclose(np.array(each), np.array(loss(x)), rtol=1e-6)
+
+
+@pytest.fixture
+def mlx_rules():
+    set_mlx_rules(True)
+    yield
+    set_mlx_rules(False)
+
+
+@pytest.mark.usefixtures("mlx_rules")
+@pytest.mark.parametrize("dtype", [mx.int8, mx.int32, mx.int64], ids=str)
+@pytest.mark.parametrize("how", [lambda f: f, mx.compile, mx.checkpoint, mx.vmap])
+def test_negative_targets_by_the_rules_of_mlx(how, dtype):
+    """They count from the end; what lies before the first class can be masked afterwards."""
+    x = mx.array(RNG.normal(size=(7, 5)).astype(F32))
+    classes = np.array([0, 4, -1, -5, 2, -6, -100])
+    targets, is_class = mx.array(classes, dtype=dtype), mx.array(classes >= -5)
+    rows, counted = np.arange(5), classes[:5]
+    for name, scores in (
+        ("cross_entropy", np_log_softmax(np.array(x))),
+        ("nll_loss", np.array(x, dtype=np.float64)),
+    ):
+        function = getattr(losses, name)
+        found = np.array(how(lambda x, t, f=function: f(x, t))(x, targets))
+        np.testing.assert_allclose(found[:5], -scores[rows, counted], rtol=1e-5)
+        assert found[5:].tolist() == [0, 0]
+        mean = how(lambda x, t, f=function: f(x, t, reduction="mean"))(x, targets)
+        np.testing.assert_allclose(np.array(mean).mean(), found.mean(), rtol=1e-5)
+        slope = mx.grad(lambda x, f=function: (how(f)(x, targets) * is_class).sum())(x)
+        positive = mx.array(counted % 5)
+        rest = mx.grad(lambda x, f=function, t=positive: how(f)(x, t).sum())(x[:5])
+        np.testing.assert_allclose(np.array(slope[:5]), np.array(rest), rtol=1e-5, atol=1e-7)
+        assert not np.array(slope[5:]).any()
+
+
+@pytest.mark.usefixtures("mlx_rules")
+def test_other_targets_by_the_rules_of_mlx():
+    x = mx.array(RNG.normal(size=(2, 5, 3)).astype(F32))
+    targets = mx.array([[0, -1, -100], [2, -2, -5]])
+    for function in (losses.cross_entropy, losses.nll_loss):
+        along = function(x, targets, axis=1)
+        last = function(mx.swapaxes(x, 1, 2), mx.array([[0, 4, -100], [2, 3, 0]]))
+        np.testing.assert_allclose(np.array(along), np.array(last), rtol=1e-6)
+        ignoring = function(x, targets, axis=1, ignore_index=-2, reduction="sum")
+        rest = along.sum() - along[1, 1]
+        np.testing.assert_allclose(ignoring.item(), rest.item(), rtol=1e-6)
+        for dtype in (mx.int32, mx.uint8):
+            with pytest.raises(IndexError, match="index 5 is out of bounds"):
+                mx.eval(function(mx.array(X), mx.array([0, 1, 2, 5], dtype=dtype)))
+    smooth = losses.cross_entropy(mx.array(X), mx.array([0, -1, -9, 2]), label_smoothing=0.1)
+    uniform = -np_log_softmax(X)[2].mean()
+    np.testing.assert_allclose(smooth[2].item(), 0.1 * uniform, rtol=1e-5)
 
 
 def test_means_of_nothing_but_ignored_targets():

@@ -609,6 +609,32 @@ def test_values_beyond_the_places_of_a_mask_are_ignored_as_mlx_does():
     )
 
 
+def test_negative_classes_count_from_the_end_as_mlx_does():
+    run(
+        """
+        import mlx.core as mx
+        from mlx import nn
+
+        def masked(logits, targets):
+            values = nn.losses.cross_entropy(logits, targets, reduction="none")
+            return (values * (targets != -100)).sum()
+
+        x, targets = mx.array([[1.0, 2, 3]] * 3), mx.array([0, -1, -100])
+        expected = nn.losses.cross_entropy(x[:2], mx.array([0, 2])).sum()
+        value, slope = mx.value_and_grad(masked)(x, targets)
+        assert mx.allclose(value, expected), value
+        assert slope[2].tolist() == [0, 0, 0], slope
+        umber.mlx.uninstall()
+        try:
+            mx.eval(masked(x, targets))
+        except IndexError:
+            pass
+        else:
+            raise AssertionError("negative classes are taken")
+        """
+    )
+
+
 def test_arrays_of_others_are_narrowed_as_mlx_does():
     run(
         """

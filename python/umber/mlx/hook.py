@@ -18,6 +18,7 @@ from typing import Any
 
 import umber.core
 from umber import _children
+from umber._mlx_rules import set_mlx_rules
 from umber.mlx import cuda, distributed, metal
 from umber.mlx.names import Renaming, is_ours, name_of_contents
 from umber.mlx.version import MLX_VERSION
@@ -55,7 +56,8 @@ def install() -> None:
     Calling it again changes nothing. `umber.core` gets the names that programs ask of `mlx.core`
     and that it lacks, `cuda`, `distributed` and `metal`, and as `__version__` that of MLX.
     `array` makes float32 and complex64 of other libraries' float64 and complex128 where no dtype is
-    given, as it does there. Dtypes, classes, functions and modules go by MLX's names.
+    given, and negative class indices count from the end in `nn.losses`, as they do there. Dtypes,
+    classes, functions and modules go by MLX's names.
 
     Interpreters that this process starts have the hook too, unless they are told to ignore the
     environment (`-I`, `-E`) or to start without `site` (`-S`).
@@ -85,7 +87,7 @@ def install() -> None:
                 setattr(umber.core, name, value)
                 _added.append(name)
         umber.core.__version__ = MLX_VERSION
-        umber.core._set_narrowing(True)  # type: ignore[attr-defined]
+        set_mlx_rules(True)
         multiprocessing.spawn.get_preparation_data = _tell_children
         _children.start()
         sys.meta_path.insert(0, _finder)
@@ -111,7 +113,7 @@ def uninstall() -> None:
         while _added:
             delattr(umber.core, _added.pop())
         umber.core.__version__ = _VERSION
-        umber.core._set_narrowing(False)  # type: ignore[attr-defined]
+        set_mlx_rules(False)
 
 
 def module_name(ours: str) -> str:

@@ -3,6 +3,10 @@
 `reduction` is `"none"` (an array of all values), `"mean"` or `"sum"`. Losses of float16 and
 bfloat16 are computed and reduced in float32 and rounded once, to the promoted dtype of the arrays.
 A product of the probability or weight 0 with an infinite term counts as 0, as in `p log p → 0`.
+
+Under MLX's name, with the hook of `umber.mlx`, negative class indices of `cross_entropy` and
+`nll_loss` count from the end. Those below `-classes`, where MLX reads foreign memory, have the loss
+0 before label smoothing and count in the mean, so that programs can mask them afterwards.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import math
 
 import umber.core as mx
+from umber._mlx_rules import mlx_rules_hold
 from umber.nn.ctc import ctc_loss
 from umber.nn.reduction import Reduction, reduce
 from umber.nn.reduction import widened as _widened
@@ -53,7 +58,8 @@ def cross_entropy(
     Args:
         logits: unnormalised scores of the classes.
         targets: class indices with the shape of `logits` without `axis`, or probabilities with the
-            shape of `logits`. Evaluation raises IndexError for indices outside of `[0, classes)`.
+            shape of `logits`. Evaluation raises IndexError for indices outside of `[0, classes)`;
+            under MLX's name negative ones count from the end.
         weights: factors of the values, with their shape. Default: none.
         axis: the class axis. Default: -1.
         label_smoothing: `s`, in `[0, 1)`. Default: 0.0.
@@ -88,7 +94,8 @@ def cross_entropy(
         rows = _rows("cross_entropy", logits, targets, axis)
         if not mx.issubdtype(rows.dtype, mx.inexact):
             rows = rows.astype(mx.float32)
-        values = mx.fast.cross_entropy(rows, targets, ignore_index=ignore_index)
+        classes, ignored = _classes(targets, rows.shape[-1], ignore_index)
+        values = mx.fast.cross_entropy(rows, classes, ignore_index=ignored)
         if label_smoothing > 0:
             uniform = -mx.log_softmax(_widened(rows), axis=-1).mean(axis=-1)
             values = (1 - label_smoothing) * values + label_smoothing * uniform
@@ -154,7 +161,8 @@ def nll_loss(
     Args:
         inputs: log-probabilities of the classes.
         targets: class indices with the shape of `inputs` without `axis`. Evaluation raises
-            IndexError for indices outside of `[0, classes)`.
+            IndexError for indices outside of `[0, classes)`; under MLX's name negative ones count
+            from the end.
         axis: the class axis. Default: -1.
         reduction: Default: `"none"`, values with the shape of `inputs` without `axis`. The mean
             divides by the number of targets that are not ignored.
@@ -162,7 +170,8 @@ def nll_loss(
             Default: none.
     """
     rows = _rows("nll_loss", inputs, targets, axis)
-    values = mx.fast.nll_loss(rows, targets, ignore_index=ignore_index)
+    classes, ignored = _classes(targets, rows.shape[-1], ignore_index)
+    values = mx.fast.nll_loss(rows, classes, ignore_index=ignored)
     is_counted = None if ignore_index is None else targets.astype(mx.int64) != ignore_index
     return reduce("nll_loss", _widened(values), reduction, inputs.dtype, is_counted)
 
@@ -375,6 +384,19 @@ def _cut_log(p: mx.array, largest: float) -> mx.array:
     is_cut = p < max(2 / largest, math.exp(-100))
     constant = mx.maximum(mx.log(mx.stop_gradient(p)), -100)
     return mx.where(is_cut, constant, mx.log(mx.where(is_cut, 1, p)))
+
+
+def _classes(
+    targets: mx.array, count: int, ignore_index: int | None
+) -> tuple[mx.array, int | None]:
+    """Class indices and the one to ignore, with negative ones counted from the end as in MLX."""
+    if not (mlx_rules_hold() and mx.issubdtype(targets.dtype, mx.signedinteger)):
+        return targets, ignore_index
+    wide = targets.astype(mx.int64)
+    is_beyond = wide < -count
+    if ignore_index is not None:
+        is_beyond = is_beyond | (wide == ignore_index)
+    return mx.where(is_beyond, -1, mx.where(wide < 0, wide + count, wide)), -1
 
 
 def _rows(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.array:
