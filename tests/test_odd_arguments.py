@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -239,9 +240,63 @@ def test_pairs_of_any_sequence(eps):
         lambda: nn.Dropout("0.5"),
         lambda: nn.LayerNorm(2, eps="1e-5"),
         lambda: optimizers.SGD(0.1, momentum="0.9"),
-        lambda: nn.init.normal(std=[1.0]),
+        lambda: nn.init.normal(std=[1.0])(mx.zeros(2)),
     ],
 )
 def test_what_is_no_number_is_refused(make):
     with pytest.raises(TypeError, match=r"^\[\w+\] \w+: got .*, expected (an integer|a number)"):
         make()
+
+
+class Half:
+    """A number by its methods alone."""
+
+    def __float__(self):
+        return 0.5
+
+
+class Third:
+    def __index__(self):
+        return 3
+
+
+class Turn:
+    def __complex__(self):
+        return 1j
+
+
+@pytest.mark.parametrize(
+    ("number", "value", "dtype"),
+    [
+        (Decimal("1.5"), 1.5, mx.float32),
+        (Fraction(1, 4), 0.25, mx.float32),
+        (Half(), 0.5, mx.float32),
+        (Third(), 3, mx.float32),
+        (Turn(), 1j, mx.complex64),
+        (MagicMock(), 1.0, mx.float32),
+    ],
+    ids=lambda entry: type(entry).__name__,
+)
+def test_numbers_by_their_methods_are_operands(number, value, dtype):
+    x = mx.array([1.0, 2.0])
+    for got, want in [
+        (x + number, np.array(x) + value),
+        (number * x if not isinstance(number, MagicMock) else x * number, np.array(x) * value),
+        (mx.subtract(number, x), value - np.array(x)),
+        (mx.where(x > 1, x, number), np.where(np.array(x) > 1, np.array(x), value)),
+    ]:
+        assert got.dtype == dtype
+        np.testing.assert_allclose(np.array(got), want)
+    assert (x == number).tolist() == (np.array(x) == value).tolist()
+    y = mx.array([1.0, 2.0])
+    y += number
+    np.testing.assert_allclose(np.array(y), np.array(x) + value)
+
+
+def test_ends_of_a_line_may_be_decimals():
+    assert mx.linspace(0, Decimal("1.5"), 3).tolist() == [0, 0.75, 1.5]
+
+
+def test_operands_that_are_no_numbers_are_refused():
+    with pytest.raises(TypeError, match="got object, expected an array or a number"):
+        mx.array(1.0) + object()

@@ -39,8 +39,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
                 object.get_type().name()?
             )));
         }
-        match crate::convert::from_object(&object, None)? {
-            Some(array) => Ok(Operand::Array(array)),
+        if let Some(array) = crate::convert::from_object(&object, None)? {
+            return Ok(Operand::Array(array));
+        }
+        match crate::convert::number_by_methods(&object) {
+            Some(number) => Ok(Operand::Number(number)),
             None => Err(PyTypeError::new_err(format!(
                 "got {}, expected an array or a number",
                 object.get_type().name()?

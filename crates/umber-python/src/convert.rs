@@ -306,6 +306,24 @@ pub(crate) fn foreign_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scala
     number(&item)
 }
 
+/// The value of an object that is a number by its methods alone, such as `Decimal` and `Fraction`: of `__float__`, else of
+/// `__index__`, else of `__complex__`.
+pub(crate) fn number_by_methods(object: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let class = object.get_type();
+    let has = |method: &str| class.hasattr(method).unwrap_or(false);
+    if has("__float__") {
+        return object.extract().ok().map(Scalar::Float);
+    }
+    if has("__index__") {
+        return object.extract().ok().map(Scalar::Int);
+    }
+    if !has("__complex__") {
+        return None;
+    }
+    let value: Bound<'_, PyComplex> = object.call_method0("__complex__").ok()?.cast_into().ok()?;
+    Some(Scalar::Complex(value.real(), value.imag()))
+}
+
 /// Arrays of one shape stacked along as many leading axes as the lists had.
 fn stack(arrays: Vec<Array>, shape: &[usize], dtype: Option<DType>) -> PyResult<Array> {
     // Rows may be given as arrays beside rows of numbers, which are 0-d arrays one by one.

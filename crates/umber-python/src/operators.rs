@@ -49,7 +49,12 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
     if other.is_instance_of::<pyo3::types::PyString>() || other.is_none() || convert::is_of_arrays(other) {
         return Ok(None);
     }
-    convert::from_object(other, None)
+    match convert::from_object(other, None)? {
+        Some(array) => Ok(Some(array)),
+        None => {
+            convert::number_by_methods(other).map(|number| Operand::Number(number).beside(own)).transpose()
+        }
+    }
 }
 
 /// Does `==` of an array answer one truth value beside this list or tuple, as it does beside every other object? It does

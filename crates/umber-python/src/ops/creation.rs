@@ -411,7 +411,9 @@ pub(super) fn spaced_dtype(dtype: Option<DtypeArg>, ends: &[&Array]) -> DType {
 pub(super) fn end_of_line(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     match value.cast::<PyComplex>() {
         Ok(_) => Ok(number(value)?.unwrap_or(Scalar::Int(0))),
-        Err(_) => bound(op, name, value),
+        Err(_) => {
+            bound(op, name, value).or_else(|error| crate::convert::number_by_methods(value).ok_or(error))
+        }
     }
 }
 
