@@ -544,8 +544,14 @@ FP = mx.quantize(mx.ones((8, 64)), mode="nvfp4")
         ),
         (lambda: mx.dequantize(X, S, B), r"\[dequantize\] got w of dtype float32"),
         (lambda: mx.dequantize(W, S), r"\[dequantize\] got no biases for mode 'affine'"),
-        (lambda: mx.dequantize(W, S[:4], B), r"\[dequantize\] got w of shape \(8, 8\) and scales"),
-        (lambda: mx.dequantize(W, S, B[:4]), r"\[dequantize\] got scales of shape \(8, 1\) and"),
+        (
+            lambda: mx.dequantize(W, S[:4], B[:4]),
+            r"\[dequantize\] got w of shape \(8, 8\) and scales",
+        ),
+        (
+            lambda: mx.dequantize(W, S, B[:4]),
+            r"Scales and biases should have the same shape: got \(8, 1\) and \(4, 1\)",
+        ),
         (lambda: mx.dequantize(W, S, B, 32), r"\[dequantize\] got w of shape .* group_size=32"),
         (lambda: mx.dequantize(*FP, B, mode="nvfp4"), r"got an array of biases for mode 'nvfp4'"),
         (lambda: mx.dequantize(FP[0], S, mode="nvfp4"), r"got scales of dtype float32 for mode"),

@@ -55,6 +55,13 @@ fn levels(how: Quantization, words: &Array, scales: &Array) -> Result<Array> {
 pub(crate) fn row_length(op: &str, how: Quantization, parts: &[&ArraySpec]) -> Result<usize> {
     let (words, scales) = (parts[0], parts[1]);
     let groups = scales.shape.last().copied().unwrap_or(0);
+    ensure!(
+        parts[2..].iter().all(|biases| biases.shape == scales.shape),
+        Value,
+        "[{op}] Scales and biases should have the same shape: got {} and {}",
+        scales.shape,
+        parts[2..].first().map_or_else(|| scales.shape.clone(), |biases| biases.shape.clone())
+    );
     let fits = words.shape.ndim() == scales.shape.ndim()
         && words.shape.ndim() > 0
         && words.shape[..words.shape.ndim() - 1] == scales.shape[..scales.shape.ndim() - 1]
@@ -70,13 +77,6 @@ pub(crate) fn row_length(op: &str, how: Quantization, parts: &[&ArraySpec]) -> R
         how.group_size(),
         how.bits(),
         how.mode().name()
-    );
-    ensure!(
-        parts[2..].iter().all(|biases| biases.shape == scales.shape),
-        Value,
-        "[{op}] got scales of shape {} and biases of shape {}, expected equal shapes",
-        scales.shape,
-        parts[2..].first().map_or_else(|| scales.shape.clone(), |biases| biases.shape.clone())
     );
     Ok(groups * how.group_size())
 }
