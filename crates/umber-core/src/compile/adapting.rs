@@ -8,9 +8,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, Shape, bail, ensure};
 
-use super::hints::{Anchor, Cut, Hint, Hints, Part, only_change};
+use super::hints::{Hint, Hints, only_change};
 use super::joining::{Joined, Parts, fitting, inherited, reshaped, whole};
 use super::reads::SlotRead;
+use super::windows::{cut, place_at, without_ones};
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
@@ -18,9 +19,9 @@ use crate::primitives::broadcast::Broadcast;
 use crate::primitives::checkpoint::Checkpoint;
 use crate::primitives::control_flow::{Body, Branch, Loop, While};
 use crate::primitives::reshape::Reshape;
-use crate::primitives::slice::{Slice, Window};
+use crate::primitives::slice::Slice;
 use crate::primitives::slice_update::SliceUpdate;
-use crate::primitives::sort::{Sort, Sorted};
+use crate::primitives::sort::Sort;
 
 /// A program at other lengths, and what its slots hold there and held before.
 pub(crate) struct Adapted {
@@ -501,111 +502,9 @@ fn adapt(op: &Op, change: &Change<'_>, step: usize, deciding: &mut Deciding<'_>)
     Some(adapted)
 }
 
-/// What a sort answers; the place that is in order may count from the end of the axis.
-fn place_at(sort: &Sort, change: &Change<'_>, step: usize, deciding: &mut Deciding<'_>) -> Option<Sorted> {
-    let (old, new) = (change.old[0].shape[sort.axis], change.new[0].shape[sort.axis]);
-    let Some(place) = sort.what.place().filter(|_| old != new) else { return Some(sort.what) };
-    let at = |anchor: Anchor| match anchor {
-        Anchor::Start => Some(place),
-        Anchor::End => (place + new).checked_sub(old),
-    };
-    let anchor = match deciding {
-        Deciding::Hints(hints) => match hints.of(step)? {
-            Hint::Place(anchor) => *anchor,
-            Hint::Rest(_) | Hint::Cut(_) => return None,
-        },
-        Deciding::Trace(other, hints) => {
-            let Op::Sort(other) = &other.steps.get(step)?.op else { return None };
-            let anchor = [Anchor::Start, Anchor::End]
-                .into_iter()
-                .find(|&anchor| at(anchor).is_some() && at(anchor) == other.what.place())?;
-            hints.put(step, Hint::Place(anchor));
-            anchor
-        }
-    };
-    Some(sort.what.with_place(at(anchor).filter(|&place| place < new.max(1))?))
-}
-
 /// A function within an operation, at other lengths.
 fn at_lengths(body: &Body, given: &[ArraySpec]) -> Option<Body> {
     let adapted = body.program.adapted_by(given, Deciding::Hints(&Hints::default())).ok()?;
     let outputs = adapted.program.outputs.iter().map(|output| output.spec(&adapted.new).clone()).collect();
     Some(Body { program: adapted.program, outputs })
-}
-
-/// The part of the first input inside a window, at other lengths; `other` is the window that another trace has there.
-fn cut(
-    window: &Window,
-    change: &Change<'_>,
-    other: Option<&Window>,
-    step: usize,
-    deciding: &mut Deciding<'_>,
-) -> Option<Window> {
-    let (old, new) = (&change.old[0].shape, &change.new[0].shape);
-    let part = |window: &Window, axis: usize| Part {
-        start: window.starts[axis],
-        step: window.steps[axis],
-        count: window.lengths[axis],
-    };
-    let mut cut = window.clone();
-    let mut cuts: Vec<Option<Cut>> = vec![None; old.ndim()];
-    for axis in 0..old.ndim() {
-        // What is written into a window says how long it is.
-        let written = change.new.get(1).filter(|_| !change.is_update_free).map(|update| update.shape[axis]);
-        let is_as_before =
-            old[axis] == new[axis] && written.is_none_or(|count| count == window.lengths[axis]);
-        if is_as_before {
-            continue;
-        }
-        let own = part(window, axis);
-        let known = match (&*deciding, other) {
-            (Deciding::Hints(hints), _) => match hints.of(step) {
-                Some(Hint::Cut(cuts)) => *cuts.get(axis)?,
-                Some(Hint::Rest(_) | Hint::Place(_)) | None => None,
-            },
-            (Deciding::Trace(..), Some(other)) if other.starts.len() == old.ndim() => {
-                Cut::between(own, old[axis], part(other, axis), new[axis])
-            }
-            (Deciding::Trace(..), _) => None,
-        };
-        let way = match known {
-            Some(cut) => cut,
-            None => all_of(own, old[axis])?,
-        };
-        cuts[axis] = known;
-        let found = way.applied(own, old[axis], new[axis])?;
-        if written.is_some_and(|count| count != found.count) {
-            return None;
-        }
-        cut.starts[axis] = found.start;
-        cut.lengths.as_mut_slice()[axis] = found.count;
-    }
-    if let (Deciding::Trace(_, hints), true) = (deciding, cuts.iter().any(Option::is_some)) {
-        hints.put(step, Hint::Cut(cuts));
-    }
-    Some(cut)
-}
-
-/// How all of an axis is cut, in either direction; a part could be cut in several ways.
-fn all_of(part: Part, length: usize) -> Option<Cut> {
-    let forwards = part.step == 1 && part.start == 0;
-    let backwards = part.step == -1 && part.start + 1 == length;
-    let first = if backwards { Anchor::End } else { Anchor::Start };
-    (part.count == length && (forwards || backwards)).then_some(Cut { first, last: Anchor::End })
-}
-
-/// The shape of a part without those axes of length one that `shape` leaves out, and with those that it puts in.
-fn without_ones(old: &Shape, new: &Shape, shape: &Shape) -> Option<Shape> {
-    if shape == old {
-        return Some(new.clone());
-    }
-    let mut long = old.iter().zip(new.iter()).filter(|(old, _)| **old != 1);
-    if old.iter().zip(new.iter()).any(|(&old, &new)| old == 1 && new != 1) {
-        return None;
-    }
-    let mut found = shape.clone();
-    for length in found.as_mut_slice().iter_mut().filter(|length| **length != 1) {
-        *length = *long.next()?.1;
-    }
-    Some(found)
 }

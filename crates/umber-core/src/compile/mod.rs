@@ -13,6 +13,7 @@ mod reads;
 mod recipe;
 mod shapeless;
 mod simplify;
+mod windows;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
