@@ -52,9 +52,10 @@ PYTHON = ("umber-python", "umber-module")
 # though it stands beside the code that makes regions.
 LAYERS = {
     "ground": {"allocator", "buffer", "device", "error", "memory", "stream"},
-    "definition": {"graph", "op", "primitive", "primitives", "ops", "fusion::region"},
-    "fusion": {"fusion"},
+    "definition": {"graph", "op", "primitive", "primitives", "ops", "plan::region"},
+    "passes": {"passes"},
     "backend": {"backend"},
+    "plan": {"plan"},
     "eval": {"eval"},
     "transforms": {"transforms"},
     "compile": {"compile"},
@@ -63,12 +64,13 @@ LAYERS = {
 ALLOWED = {
     "ground": set(),
     "definition": {"ground"},
-    "fusion": {"ground", "definition"},
-    "backend": {"ground", "definition", "fusion"},
-    "eval": {"ground", "definition", "fusion", "backend"},
-    "transforms": {"ground", "definition", "fusion"},
-    "compile": {"ground", "definition", "fusion", "transforms"},
-    "export": {"ground", "definition", "fusion", "transforms", "compile"},
+    "passes": {"ground", "definition"},
+    "backend": {"ground", "definition"},
+    "plan": {"ground", "definition", "passes", "backend"},
+    "eval": {"ground", "definition", "passes", "backend", "plan"},
+    "transforms": {"ground", "definition"},
+    "compile": {"ground", "definition", "passes", "transforms"},
+    "export": {"ground", "definition", "transforms", "compile"},
 }
 LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
 

@@ -15,12 +15,11 @@ use common::{array, ramp, values};
 use umber_core::compile::{self, CompiledGraph, compile};
 use umber_core::graph::tracing::Lengths;
 use umber_core::graph::walk::topological;
-use umber_core::op::Op;
 use umber_core::primitives::reduce::Reduce;
 use umber_core::primitives::reshape::Reshape;
 use umber_core::primitives::transpose::Transpose;
 use umber_core::transforms::{grad, jvp, vmap};
-use umber_core::{Array, Axes, DType, Error, Result, Shape, fusion, ops};
+use umber_core::{Array, Axes, DType, Error, Result, Shape, ops};
 use umber_types::ReduceKind;
 
 fn sum(axis: usize, x: &Array) -> Result<Array> {
@@ -267,7 +266,7 @@ fn a_graph_that_captured_what_another_transform_follows_is_not_kept() {
 fn transforms_see_through_fused_nodes() {
     let x = spread([3, 4], -1.0, 1.0);
     let fused = |x: &Array| {
-        let y = fusion::fuse(&[program(x)?], |node| !matches!(node.op(), Op::Leaf(_)))?.remove(0);
+        let y = graph_of(|x| program(x), x).fused_program().replay(std::slice::from_ref(x))?.remove(0);
         assert_eq!(y.node().op().name(), "fused");
         Ok(y)
     };

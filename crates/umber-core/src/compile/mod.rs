@@ -1,6 +1,6 @@
 //! Compile: a function's graph recorded once, made smaller, and recorded again on other arguments.
 //!
-//! A trace on placeholders gives a [`Program`]; `constants` and `simplify` make it smaller; [`crate::fusion::fuse`]
+//! A trace on placeholders gives a [`Program`]; `constants` and `simplify` make it smaller; [`crate::passes::fuse`]
 //! makes elementwise regions single steps, as evaluation would anyway. A call then costs neither the user's function
 //! nor the search for regions, only the making of nodes.
 
@@ -19,10 +19,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use umber_types::{Result, ensure};
 
-use crate::fusion::fuse;
 use crate::graph::tracing::{self, Lengths, ReadingLengths};
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
+use crate::passes::fuse::fuse;
+use crate::passes::hoist::{HoistedProgram, hoist};
+use crate::passes::inline::inline;
+use crate::passes::specs_of;
 use crate::primitives::leaf::Leaf;
 use crate::transforms::{Trace, expanded};
 pub use cache::Cache;
@@ -183,15 +186,19 @@ impl CompiledGraph {
     }
 }
 
-/// The program with its elementwise regions as single steps, and what it captured: steps that simplification left with
-/// constants alone follow nothing, so they are arrays to compute once.
+/// The program with its elementwise regions as single steps, and its last arguments: what it makes of constants alone is
+/// computed once.
 fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
-    let trace = Trace::placeholders(Leaf::Compile, program.arguments.iter().cloned());
-    // What only matters to transforms.
-    let passes = |op: &Op| matches!(op, Op::Custom(_) | Op::Checkpoint(_));
-    let outputs = expanded(&trace.inputs, &program.replay(&trace.inputs)?, passes)?;
-    let outputs = fuse(&outputs, |node| node.traced)?;
-    Ok(Program::close(&trace.inputs, &outputs))
+    let HoistedProgram { program, arrays } = match hoist(program)? {
+        Some(hoisted) => hoisted,
+        None => HoistedProgram { program: program.clone(), arrays: Vec::new() },
+    };
+    let specs = specs_of(&program)?;
+    let fused = match inline(&program, &specs)? {
+        Some(inlined) => fuse(&inlined.program, &inlined.specs),
+        None => fuse(&program, &specs),
+    };
+    Ok((fused.program, arrays))
 }
 
 /// A function that is traced once for every combination of shapes and dtypes of its arguments.

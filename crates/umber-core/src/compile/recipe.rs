@@ -1,11 +1,14 @@
 //! Recipe: a program with everything worked out that does not depend on the values of its arguments.
 
+use smallvec::smallvec;
 use umber_types::Result;
 
+use crate::graph::few::MOST_MADE;
 use crate::graph::program::{Operand, constant_of};
 use crate::graph::{Array, Inputs, Program, Specs, on_line, users_line};
 use crate::op::Op;
 use crate::primitives::control_flow::record_again;
+use crate::primitives::leaf::Leaf;
 
 /// Are the arrays that a program is recorded on followed by a transformation?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +94,20 @@ impl Recipe {
                 }
             }
         }
-        Ok(self.program.outputs.iter().map(|operand| slots.read(operand)).collect())
+        self.program.outputs.iter().map(|operand| apart(slots.read(operand))).collect()
     }
+}
+
+/// An output of its own node: of several that one node has, all would be stored for as long as somebody holds one.
+fn apart(array: Array) -> Result<Array> {
+    let is_one_of_several = array.node().outputs.len() > 1 && matches!(array.node().op(), Op::Fused(_));
+    if !is_one_of_several || array.size() <= MOST_MADE {
+        return Ok(array);
+    }
+    let (stream, origin) = (array.node().stream(), array.node().origin().cloned());
+    let spec = [array.spec().clone()];
+    let mut made = Array::record_unfollowed(Leaf::Copy.into(), smallvec![array], &spec, stream, origin)?;
+    Ok(made.next().expect("one output"))
 }
 
 fn last_reads(program: &Program, slots: usize) -> Vec<bool> {

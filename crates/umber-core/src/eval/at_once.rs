@@ -1,22 +1,24 @@
 //! One elementwise operation or reduction of a few elements that are there, computed by the thread that asks, without waiting
 //! for anybody: a front end need not let go of its locks for that.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 
 use smallvec::SmallVec;
-use umber_kernels::fork;
-use umber_types::Result;
+use umber_kernels::tape::Program;
+use umber_kernels::{View, ViewMut, fork};
+use umber_types::{Layout, Result, Shape};
 
 use super::lone::{Lone, lone};
-use super::run::{Work, compute, run_node};
-use super::{Interrupts, notify_progress, schedule};
-use crate::fusion::partition::{Role, role};
-use crate::fusion::region::{Beside, Region};
+use super::{notify_progress, pending};
+use crate::backend::backend;
 use crate::graph::few::MOST_MADE;
-use crate::graph::{Array, Claim, Inputs, Node, Output, Storage};
+use crate::graph::{Array, ArraySpec, Claim, Inputs, Node, Output, Storage};
 use crate::op::Op;
+use crate::passes::partition::{Role, role};
+use crate::plan::region::{self, Beside, Region};
+use crate::primitive::CpuTask;
 use crate::primitives::fused::Fused;
 
 /// More steps than this, over all elements of a region.
@@ -45,28 +47,21 @@ pub fn at_once(array: &Array) -> bool {
     if !is_small {
         return false;
     }
-    let Some(inputs) = schedule::claim_at_once(node) else { return false };
+    let Some(inputs) = pending::claim_at_once(node) else { return false };
     let is_done = {
         let _step = fork::Step::begin();
-        let run = || match (role, node.op()) {
-            (Role::Step, _) => match lone(node.op(), &inputs)? {
-                Some(Lone { program, operands }) => {
-                    let read = || operands.iter().map(|&i| &inputs[i]).collect::<SmallVec<[&Array; 4]>>();
-                    run_work(node, Work::Lone(&program), &read())?;
-                    let_go(node, inputs);
-                    Ok(())
+        let run = || -> Result<()> {
+            match (role, node.op()) {
+                (Role::Step, _) => {
+                    let Some(Lone { program, operands }) = lone(node.op(), &inputs)? else { return Ok(()) };
+                    let read: SmallVec<[&Array; 4]> = operands.iter().map(|&i| &inputs[i]).collect();
+                    run_work(node, Work::Lone(&program), &read)?;
                 }
-                None => Ok(()),
-            },
-            (_, Op::Fused(Fused(region))) => {
-                run_work(node, Work::Region(region), &inputs)?;
-                let_go(node, inputs);
-                Ok(())
+                (_, Op::Fused(Fused(region))) => run_work(node, Work::Region(region), &inputs)?,
+                _ => run_kernel(node, &inputs)?,
             }
-            _ => {
-                drop(inputs);
-                run_node(node, &mut Interrupts::new())
-            }
+            let_go(node, inputs);
+            Ok(())
         };
         matches!(catch_unwind(AssertUnwindSafe(run)), Ok(Ok(())))
     };
@@ -113,4 +108,86 @@ fn let_go(node: &Arc<Node>, mut inputs: MutexGuard<'_, Inputs>) {
     let spent = if node.is_followed() { Inputs::new() } else { std::mem::take(&mut *inputs) };
     drop(inputs);
     drop(spent);
+}
+
+/// Compute a node by its own kernel.
+fn run_kernel(node: &Arc<Node>, inputs: &[Array]) -> Result<()> {
+    let storage = |array: &Array| array.storage().expect("inputs run before their users").clone();
+    let specs = node.outputs.iter().map(|output| &output.spec).collect();
+    let dtypes = inputs.iter().map(Array::dtype).collect();
+    let mut task = CpuTask::new(inputs.iter().map(storage).collect(), dtypes, specs);
+    backend(node.stream().device).run(node.op(), &mut task)?;
+    for (output, storage) in node.outputs.iter().zip(task.outputs) {
+        if let Some(storage) = storage {
+            let is_exposed = storage.buffer.is_volatile();
+            output.storage.set(if is_exposed { storage.to_dense(output.spec.dtype)? } else { storage });
+        }
+    }
+    Ok(())
+}
+
+/// What computes outputs from inputs.
+#[derive(Clone, Copy)]
+enum Work<'a> {
+    /// The program of one operation by itself.
+    Lone(&'a Program),
+    /// A region.
+    Region(&'a Region),
+}
+
+impl Work<'_> {
+    /// The layout of an input as it is read for outputs of `shape`.
+    fn spread<'l>(self, input: usize, layout: &'l Layout, shape: &Shape) -> Cow<'l, Layout> {
+        match self {
+            Work::Lone(_) => region::spread(layout, shape),
+            Work::Region(region) => region.spread(input, layout),
+        }
+    }
+
+    fn run(self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
+        match self {
+            Work::Lone(program) => {
+                program.run(inputs, outputs);
+                Ok(())
+            }
+            Work::Region(region) => region.run(inputs, outputs),
+        }
+    }
+}
+
+/// Compute the outputs into their storages; `spec` tells what each is.
+fn compute<'s>(
+    work: Work<'_>,
+    arrays: &[impl Borrow<Array>],
+    storages: &[Storage],
+    spec: impl Fn(usize) -> &'s ArraySpec,
+) -> Result<()> {
+    let shape = &spec(0).shape;
+    // Few inputs are read under another layout than their own: only these are listed.
+    let mut others: SmallVec<[(usize, Layout); 1]> = SmallVec::new();
+    for (i, array) in arrays.iter().enumerate() {
+        let layout = &array.borrow().storage().expect("inputs run before their users").layout;
+        if let Cow::Owned(layout) = work.spread(i, layout, shape) {
+            others.push((i, layout));
+        }
+    }
+    let view = |(i, array)| -> View<'_> {
+        let array: &Array = Borrow::borrow(array);
+        let storage = array.storage().expect("inputs run before their users");
+        let other = others.iter().find(|(place, _)| *place == i);
+        let layout = other.map_or(&storage.layout, |(_, layout)| layout);
+        // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds; the
+        // buffer is written during the run only where it is also an output, block by block after being read.
+        unsafe { View::new(storage.buffer.start().as_ptr(), array.dtype(), layout) }
+    };
+    let inputs: SmallVec<[View<'_>; 4]> = arrays.iter().enumerate().map(view).collect();
+    let mut outputs: SmallVec<[ViewMut<'_>; 2]> = storages
+        .iter()
+        .enumerate()
+        .map(|(i, storage)| {
+            // SAFETY: the storage is new, or an input's is new, since the node is claimed.
+            unsafe { ViewMut::new(storage.buffer.start().as_ptr(), spec(i).dtype, &storage.layout) }
+        })
+        .collect();
+    work.run(&inputs, &mut outputs)
 }

@@ -10,9 +10,9 @@ use super::at_once::MOST_READ;
 use super::lone::{Lone, lone_on};
 use crate::backend::backend;
 use crate::device;
-use crate::fusion::partition::{Role, role};
 use crate::graph::{Array, ArraySpec, Storage};
 use crate::op::Op;
+use crate::passes::partition::{Role, role};
 use crate::primitive::CpuTask;
 
 /// The result of an operation whose inputs are there or constants; `None` where it is not worth it, and where something fails:

@@ -9,9 +9,9 @@ use umber_kernels::tape::Program;
 use umber_types::tape::{Step, Tape};
 use umber_types::{BinaryKind, DType, Result, UnaryKind};
 
-use crate::fusion::programs::{Key, Programs};
 use crate::graph::Array;
 use crate::op::Op;
+use crate::plan::tape_cache::{Key, TapeCache};
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
 use crate::primitives::select::Select;
@@ -41,7 +41,7 @@ struct Signature {
 }
 
 thread_local! {
-    static PROGRAMS: RefCell<Programs<Signature, Rc<Program>>> = const { RefCell::new(Programs::new()) };
+    static PROGRAMS: RefCell<TapeCache<Signature, Rc<Program>>> = const { RefCell::new(TapeCache::new()) };
 }
 
 /// How to run the operation by itself; `None` if it is not elementwise or an operand is still to be computed.

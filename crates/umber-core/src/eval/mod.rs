@@ -5,31 +5,30 @@
 //! is not claimed yet; so a plan only ever waits for plans made before it, and waiting cannot go in circles.
 
 mod at_once;
-mod control_flow;
-mod donate;
 mod few;
 mod lone;
-mod prepared;
+mod pending;
 pub mod printing;
 mod run;
-mod schedule;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{Condvar, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Condvar, PoisonError};
+use std::time::Duration;
 
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Stream};
 
 use crate::graph::{self, Array, Claim};
+use crate::plan;
+use crate::plan::interrupts;
+pub use crate::plan::interrupts::check_interrupted;
 use crate::primitives::leaf::Leaf;
 pub use at_once::at_once;
-use schedule::{Plan, Planned};
-
-/// Asked between nodes: has the user interrupted the program?
-static INTERRUPT_HOOK: OnceLock<fn() -> bool> = OnceLock::new();
+use pending::{Pending, Planned};
 
 /// How many threads wait for nodes: without any, nobody need be told of progress.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -83,7 +82,7 @@ pub struct Hooks {
 /// Connect a front end.
 pub fn set_hooks(hooks: Hooks) {
     graph::set_due_hook(hooks.due);
-    let _ = INTERRUPT_HOOK.set(hooks.interrupted);
+    interrupts::set_hook(hooks.interrupted);
     if hooks.few == Few::AtOnce {
         graph::few::set_compute_hook(few::compute);
     }
@@ -104,23 +103,37 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
     if arrays.len() > 1 && arrays.iter().map(at_once).fold(true, |all, is_there| all & is_there) {
         return Ok(());
     }
+    fill_constants(arrays)?;
     loop {
-        match schedule::plan(arrays)? {
+        match pending::plan(arrays)? {
             Planned::Nothing => return Ok(()),
-            Planned::Run(plan) => {
-                if wait_for_others(&plan) {
-                    return run::run(plan).inspect_err(remember);
+            Planned::Run(pending) => {
+                // Where somebody else gave up on a node that this plan needs it is made anew.
+                if wait_for_others(&pending) && run::run(pending).inspect_err(remember)? {
+                    return Ok(());
                 }
-                // Somebody else gave up on a node that this plan needs: plan again.
-                drop(plan);
             }
         }
     }
 }
 
+/// Write the arrays that are one number everywhere, which no plan does.
+fn fill_constants(arrays: &[Array]) -> Result<()> {
+    for array in arrays {
+        if let Some(value) = array.constant() {
+            let filled = plan::filled(array.shape(), value, array.dtype());
+            array.node().outputs[0]
+                .storage
+                .set(filled.map_err(|error| plan::recorded_at(error, array.node().origin()))?);
+        }
+    }
+    Ok(())
+}
+
 /// Start computing the arrays on their stream's worker; reading one waits for it.
 pub fn async_eval(arrays: &[Array]) -> Result<()> {
-    match schedule::plan(arrays)? {
+    fill_constants(arrays)?;
+    match pending::plan(arrays)? {
         Planned::Nothing => Ok(()),
         Planned::Run(plan) => {
             let stream = arrays.first().map_or(Stream::CPU, |array| array.node().stream());
@@ -141,7 +154,7 @@ pub fn synchronize(stream: Stream) -> Result<()> {
 }
 
 /// Wait for nodes that earlier plans hold. False: one was given up without a value.
-fn wait_for_others(plan: &Plan) -> bool {
+fn wait_for_others(plan: &Pending) -> bool {
     if plan.awaited.is_empty() {
         return true;
     }
@@ -160,15 +173,6 @@ fn wait_for_others(plan: &Plan) -> bool {
         }
     }
     true
-}
-
-/// [`Error::Interrupted`] if the user has interrupted the program: for long work outside of evaluation to ask.
-pub fn check_interrupted() -> Result<()> {
-    if INTERRUPT_HOOK.get().is_some_and(|interrupted| interrupted()) {
-        Err(Error::Interrupted)
-    } else {
-        Ok(())
-    }
 }
 
 /// A thread waits for nodes until this is dropped.
@@ -194,31 +198,6 @@ fn notify_progress() {
     if WAITING.load(Ordering::SeqCst) > 0 {
         drop(PROGRESS.0.lock());
         PROGRESS.1.notify_all();
-    }
-}
-
-/// Asks the interrupt hook, at most every 20 ms; the first check, before anything has run, is none.
-struct Interrupts {
-    has_begun: bool,
-    asked: Option<Instant>,
-}
-
-impl Interrupts {
-    fn new() -> Interrupts {
-        Interrupts { has_begun: false, asked: None }
-    }
-
-    fn check(&mut self) -> Result<()> {
-        if !std::mem::replace(&mut self.has_begun, true) {
-            return Ok(());
-        }
-        let now = Instant::now();
-        let asked = *self.asked.get_or_insert(now);
-        if now.duration_since(asked) > Duration::from_millis(20) {
-            self.asked = Some(now);
-            check_interrupted()?;
-        }
-        Ok(())
     }
 }
 

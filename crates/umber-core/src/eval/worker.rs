@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Stream};
 
-use super::schedule::Plan;
+use super::pending::Pending;
 use super::{run, wait_for_others};
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ struct Shared {
 }
 
 struct Worker {
-    queue: Sender<Plan>,
+    queue: Sender<Pending>,
     shared: Arc<Shared>,
 }
 
@@ -41,13 +41,13 @@ impl Shared {
 }
 
 fn start() -> Option<Worker> {
-    let (queue, plans) = channel::<Plan>();
+    let (queue, plans) = channel::<Pending>();
     let shared = Arc::new(Shared::default());
     let progress = Arc::clone(&shared);
     let serve = move || {
         for plan in plans {
             // A plan whose needs were given up by another thread is dropped: reading its arrays plans anew.
-            let result = if wait_for_others(&plan) { run::run(plan) } else { Ok(()) };
+            let result = if wait_for_others(&plan) { run::run(plan).map(drop) } else { Ok(()) };
             let mut progress_now = progress.lock();
             progress_now.waiting -= 1;
             if let Err(error) = result {
@@ -62,7 +62,7 @@ fn start() -> Option<Worker> {
 }
 
 /// Give a plan to the stream's worker. Where no thread can be had it runs here.
-pub(super) fn enqueue(stream: Stream, plan: Plan) {
+pub(super) fn enqueue(stream: Stream, plan: Pending) {
     let mut lock = workers();
     let workers = lock.get_or_insert_default();
     if let std::collections::hash_map::Entry::Vacant(entry) = workers.entry(stream.index)

@@ -9,8 +9,8 @@ use umber_kernels::tape::Program;
 use umber_types::tape::{Step, Tape};
 use umber_types::{Result, Shape, bail};
 
-use crate::fusion::region::{Beside, Region};
 use crate::graph::{Array, ArraySpec, Specs};
+use crate::plan::region::{Beside, Region};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::matmul::MatMul;
 

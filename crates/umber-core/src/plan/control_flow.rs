@@ -5,8 +5,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{DType, Error, Layout, Result, Scalar};
 
-use super::Interrupts;
-use super::prepared::{Prepared, Slots};
+use super::interrupts::Interrupts;
+use super::{Plan, Slots};
 use crate::graph::program::{Operand, Origin, Step};
 use crate::graph::{ArraySpec, Program, Storage};
 use crate::op::Op;
@@ -16,28 +16,28 @@ use crate::primitives::cast::Cast;
 use crate::primitives::control_flow::{Choice, Condition, Construct, Iteration, Loop};
 
 /// An operation that runs programs, ready to run.
-pub(super) enum Nested {
+pub(crate) enum Nested {
     /// A known number of iterations.
     Loop(Loop, Arc<PreparedLoop>),
     /// One of several.
-    Branch(Arc<Choice>, Arc<Vec<Prepared>>),
+    Branch(Arc<Choice>, Arc<Vec<Plan>>),
     /// For as long as a condition holds.
     While(Arc<Condition>, Arc<PreparedWhile>),
 }
 
-pub(super) struct PreparedLoop {
-    body: Prepared,
+pub(crate) struct PreparedLoop {
+    body: Plan,
     /// The accumulators of sums, after the carry.
     sums: Vec<ArraySpec>,
 }
 
-pub(super) struct PreparedWhile {
-    condition: Prepared,
-    body: Prepared,
+pub(crate) struct PreparedWhile {
+    condition: Plan,
+    body: Plan,
 }
 
 /// The operation ready to run, if it is one that runs programs.
-pub(super) fn nested(op: &Op) -> Result<Option<Nested>> {
+pub(crate) fn nested(op: &Op) -> Result<Option<Nested>> {
     Ok(Some(match op {
         Op::Loop(repeated) => {
             let prepared = repeated.0.prepared.get_or_make(|| PreparedLoop::new(&repeated.0))?;
@@ -45,7 +45,7 @@ pub(super) fn nested(op: &Op) -> Result<Option<Nested>> {
         }
         Op::Branch(branch) => {
             let prepare = || {
-                let all = |body: &crate::primitives::control_flow::Body| Prepared::new(&body.program, 0..0);
+                let all = |body: &crate::primitives::control_flow::Body| Plan::reusable(&body.program, 0..0);
                 branch.0.bodies.iter().map(all).collect::<Result<Vec<_>>>()
             };
             Nested::Branch(Arc::clone(&branch.0), branch.0.prepared.get_or_make(prepare)?)
@@ -56,8 +56,8 @@ pub(super) fn nested(op: &Op) -> Result<Option<Nested>> {
                 let arguments = condition.body.arguments().len();
                 Ok(PreparedWhile {
                     // The carry stays where it is while the condition looks at it.
-                    condition: Prepared::new(&condition.condition.program, 0..arguments)?,
-                    body: Prepared::new(&condition.body.program, condition.body.outputs.len()..arguments)?,
+                    condition: Plan::reusable(&condition.condition.program, 0..arguments)?,
+                    body: Plan::reusable(&condition.body.program, condition.body.outputs.len()..arguments)?,
                 })
             };
             Nested::While(Arc::clone(condition), condition.prepared.get_or_make(prepare)?)
@@ -68,7 +68,7 @@ pub(super) fn nested(op: &Op) -> Result<Option<Nested>> {
 
 impl Nested {
     /// Run on a task's inputs, which stay as they are.
-    pub(super) fn run(&self, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
+    pub(crate) fn run(&self, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
         let outputs = match self {
             Nested::Loop(repeated, prepared) => prepared.run(&repeated.0, &task.inputs, interrupts)?,
             Nested::Branch(choice, prepared) => run_branch(choice, prepared, &task.inputs, interrupts)?,
@@ -125,7 +125,7 @@ impl PreparedLoop {
         }
         let turning = carry + sums.len() + iteration.rows;
         let stays = turning..program.arguments.len();
-        Ok(PreparedLoop { body: Prepared::new(&program, stays)?, sums })
+        Ok(PreparedLoop { body: Plan::reusable(&program, stays)?, sums })
     }
 
     fn run(
@@ -218,7 +218,7 @@ fn scalar(storage: &Storage, dtype: DType) -> Result<Scalar> {
 
 fn run_branch(
     choice: &Choice,
-    prepared: &[Prepared],
+    prepared: &[Plan],
     inputs: &[Storage],
     interrupts: &mut Interrupts,
 ) -> Result<Vec<Storage>> {

@@ -1,4 +1,4 @@
-//! Programs that a thread keeps: a loop of a user's needs the same ones again and again.
+//! Tapes compiled by a thread: a loop of a user's needs the same ones again and again.
 
 use umber_kernels::tape::Program;
 use umber_types::Result;
@@ -16,13 +16,13 @@ pub(crate) trait Key: Clone + PartialEq {
 }
 
 /// Programs by what tells them apart, as handles of the type `P`.
-pub(crate) struct Programs<K, P> {
+pub(crate) struct TapeCache<K, P> {
     kept: Vec<Option<(K, P)>>,
 }
 
-impl<K: Key, P: Clone + From<Program>> Programs<K, P> {
-    pub(crate) const fn new() -> Programs<K, P> {
-        Programs { kept: Vec::new() }
+impl<K: Key, P: Clone + From<Program>> TapeCache<K, P> {
+    pub(crate) const fn new() -> TapeCache<K, P> {
+        TapeCache { kept: Vec::new() }
     }
 
     /// The program of `key`, which is made if it is not there.
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_place_answers_only_for_the_key_it_holds() {
-        let mut programs: Programs<Alike, Rc<Program>> = Programs::new();
+        let mut programs: TapeCache<Alike, Rc<Program>> = TapeCache::new();
         let mut get = |kind| programs.get(&Alike(kind)).expect("the tape is valid");
         let first = get(UnaryKind::Exp);
         assert!(Rc::ptr_eq(&first, &get(UnaryKind::Exp)));

@@ -1,0 +1,93 @@
+//! How graphs are planned, and what is left where a step fails.
+
+use std::sync::Arc;
+
+use umber_types::Result;
+
+use super::pending::{Planned, plan};
+use crate::compile::compile;
+use crate::graph::Array;
+use crate::ops;
+
+/// How many kernels it takes to compute an array.
+fn kernels(array: &Array) -> Result<usize> {
+    match plan(std::slice::from_ref(array))? {
+        Planned::Nothing => Ok(0),
+        Planned::Run(pending) => Ok(pending.plan.as_ref().map_or(0, |plan| plan.len())),
+    }
+}
+
+/// A step of a random program on two square matrices.
+fn stage(kind: u32, [x, y]: [&Array; 2]) -> Result<Array> {
+    match kind % 8 {
+        0 => ops::tanh(x),
+        1 => ops::add(x, y),
+        2 => ops::multiply(x, &Array::from(3.0f32)),
+        3 => ops::subtract(x, &ops::max(x, Some(&[1]), umber_types::KeepAxes::Yes)?),
+        4 => ops::matmul(x, y),
+        5 => ops::transpose(x, None),
+        6 => ops::maximum(x, y),
+        _ => ops::sort(x, Some(0), umber_types::SortOrder::Ascending),
+    }
+}
+
+#[test]
+fn compiling_a_part_needs_no_more_kernels() -> Result<()> {
+    let numbers: Vec<f32> = (0..40 * 40).map(|i| (i % 91) as f32 - 45.0).collect();
+    let (x, y) = (Array::from_slice(&numbers, [40, 40])?, Array::from_slice(&numbers, [40, 40])?);
+    let mut state = 1u32;
+    let mut next = || {
+        // Numerical Recipes' generator.
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> 16
+    };
+    for program in 0..250 {
+        let kinds: Vec<u32> = (0..next() % 7 + 2).map(|_| next()).collect();
+        let first = next() as usize % kinds.len();
+        let last = first + next() as usize % (kinds.len() - first) + 1;
+        let run = |from: &[u32], x: &Array| from.iter().try_fold(x.clone(), |x, &kind| stage(kind, [&x, &y]));
+        let part = compile(|x: &[Array]| Ok(vec![run(&kinds[first..last], &x[0])?]));
+        let before = run(&kinds[..first], &x)?;
+        let compiled = run(&kinds[last..], &part(&[before])?[0])?;
+        let plain = run(&kinds, &x)?;
+        assert!(kernels(&compiled)? <= kernels(&plain)?, "program {program}: {kinds:?} {first}..{last}");
+        assert!(compiled.equals(&plain)?, "program {program}");
+    }
+    Ok(())
+}
+
+#[test]
+fn equal_graphs_have_one_plan() -> Result<()> {
+    let x = Array::from_slice(&[1.0f32; 2000], [2000])?;
+    let graph = |factor: f32| ops::tanh(&ops::multiply(&x, &Array::from(factor))?);
+    let plan_of = |array: &Array| match plan(std::slice::from_ref(array)) {
+        Ok(Planned::Run(pending)) => pending.plan.clone(),
+        _ => None,
+    };
+    let (first, second, other) = (graph(2.0)?, graph(2.0)?, graph(3.0)?);
+    let plans = [plan_of(&first), plan_of(&second), plan_of(&other)].map(|plan| plan.expect("not evaluated"));
+    assert!(Arc::ptr_eq(&plans[0], &plans[1]));
+    assert!(!Arc::ptr_eq(&plans[0], &plans[2]));
+    Ok(())
+}
+
+#[test]
+fn what_fails_has_its_inputs_still() -> Result<()> {
+    // The product is in a slot and nowhere else when the step after it fails.
+    let x = Array::from_slice(&[1.0f32; 2500], [50, 50])?;
+    let taken = {
+        let rows = ops::astype(
+            &ops::add(&ops::max(&x, Some(&[1]), umber_types::KeepAxes::No)?, &Array::from(99.0f32))?,
+            umber_types::DType::Int32,
+        )?;
+        ops::take(
+            &ops::sort(&ops::matmul(&x, &x)?, Some(0), umber_types::SortOrder::Ascending)?,
+            &rows,
+            Some(0),
+        )?
+    };
+    let errors = [0; 3].map(|_| taken.eval().expect_err("there are fewer rows").to_string());
+    assert!(errors[0].contains("100"), "{}", errors[0]);
+    assert!(errors[0] == errors[1] && errors[1] == errors[2], "{errors:?}");
+    Ok(())
+}

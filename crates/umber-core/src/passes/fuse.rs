@@ -1,0 +1,207 @@
+//! Fuse: elementwise steps that run as one kernel become one step, [`Fused`].
+
+use smallvec::SmallVec;
+use umber_types::DType;
+use umber_types::tape::{Step as TapeStep, Tape, ValueId};
+
+use super::Slots;
+use super::partition::{Members, Role, Unit, partition, role};
+use crate::graph::program::{Operand, Step};
+use crate::graph::{ArraySpec, Program};
+use crate::op::Op;
+use crate::plan::region::{Beside, Region};
+use crate::primitives::binary::Binary;
+use crate::primitives::cast::Cast;
+use crate::primitives::fused::Fused;
+use crate::primitives::select::Select;
+use crate::primitives::unary::Unary;
+
+/// A program in which elementwise steps are fused.
+pub(crate) struct FusedProgram {
+    pub(crate) program: Program,
+    /// The spec of each slot.
+    pub(crate) specs: Vec<ArraySpec>,
+    /// The slot of the original program that each slot corresponds to.
+    pub(crate) slots: Vec<u32>,
+    /// The last original step that each step computes.
+    pub(crate) roots: Vec<u32>,
+}
+
+/// Fuse elementwise regions into single steps; `specs` are the specs of the slots.
+pub(crate) fn fuse(program: &Program, specs: &[ArraySpec]) -> FusedProgram {
+    let slots = Slots::new(program, specs);
+    let arguments = program.arguments.len();
+    let units = partition(&slots);
+    let mut made = FusedProgram {
+        program: Program {
+            arguments: program.arguments.clone(),
+            steps: Vec::with_capacity(units.len()),
+            outputs: Vec::new(),
+        },
+        specs: program.arguments.clone(),
+        slots: (0..arguments as u32).collect(),
+        roots: Vec::with_capacity(units.len()),
+    };
+    // The new slot of each value that is stored.
+    let mut places: Vec<Option<u32>> = vec![None; specs.len()];
+    (0..arguments).for_each(|slot| places[slot] = Some(slot as u32));
+    let moved = |operand: &Operand, places: &[Option<u32>]| match operand {
+        Operand::Slot(slot) => Operand::Slot(places[*slot as usize].expect("what a kernel reads has a slot")),
+        Operand::Constant(_) => operand.clone(),
+    };
+    for unit in &units {
+        let fill = |slot: u32, made: &mut FusedProgram, places: &mut [Option<u32>]| {
+            places[slot as usize] = Some(made.specs.len() as u32);
+            made.specs.push(specs[slot as usize].clone());
+            made.slots.push(slot);
+        };
+        match unit {
+            Unit::Step(i) => {
+                let step = &program.steps[*i as usize];
+                let inputs = step.inputs.iter().map(|input| moved(input, &places)).collect();
+                made.program.steps.push(Step { inputs, ..step.clone() });
+                made.roots.push(*i);
+                let first = slots.first(*i as usize);
+                (first..first + step.outputs).for_each(|slot| fill(slot, &mut made, &mut places));
+            }
+            Unit::Region(members) => {
+                let root = &program.steps[members.root()];
+                let (region, inputs) = region_of(&slots, members);
+                made.program.steps.push(Step {
+                    op: Fused(region.into()).into(),
+                    stream: root.stream,
+                    inputs: inputs.iter().map(|input| moved(input, &places)).collect(),
+                    outputs: members.outputs.len() as u32,
+                    origin: root.origin.clone(),
+                });
+                made.roots.push(members.root() as u32);
+                for &output in &members.outputs {
+                    fill(slots.first(output as usize), &mut made, &mut places);
+                }
+            }
+        }
+    }
+    made.program.outputs = program.outputs.iter().map(|output| moved(output, &places)).collect();
+    made
+}
+
+/// An operand of a member after constants, broadcasts and copies are folded.
+enum RegionOperand<'p> {
+    /// One of the members, by its number among them.
+    Member(usize),
+    /// The product that the region begins with.
+    Product,
+    Constant(TapeStep),
+    Input(&'p Operand),
+}
+
+fn resolve<'p>(mut operand: &'p Operand, members: &Members, slots: &Slots<'p>) -> RegionOperand<'p> {
+    loop {
+        if let Operand::Constant(constant) = operand {
+            let (spec, value) = constant.as_ref();
+            return RegionOperand::Constant(TapeStep::Constant { value: *value, dtype: spec.dtype });
+        }
+        let Some(i) = slots.writer(operand) else { return RegionOperand::Input(operand) };
+        let step = &slots.steps()[i];
+        match (role(&step.op), members.position(i as u32)) {
+            (Role::Step, Some(number)) => return RegionOperand::Member(number),
+            (Role::Product | Role::Reshape, Some(_)) => return RegionOperand::Product,
+            (Role::Broadcast | Role::Alias, _) => operand = &step.inputs[0],
+            _ => return RegionOperand::Input(operand),
+        }
+    }
+}
+
+/// The region formed by some steps of a program, and its inputs.
+fn region_of<'p>(slots: &Slots<'p>, members: &Members) -> (Region, SmallVec<[&'p Operand; 4]>) {
+    let steps = slots.steps();
+    let at = |member: u32| &steps[member as usize];
+    let is = |member: u32, wanted: Role| role(&at(member).op) == wanted;
+    let product = members.steps.iter().copied().find(|&member| is(member, Role::Product));
+    let beside = match (&at(members.root() as u32).op, product) {
+        (Op::Reduce(reduction), _) => Beside::Reduction(reduction.clone()),
+        (_, Some(_)) => Beside::Product,
+        (_, None) => Beside::Nothing,
+    };
+    let is_step = |member: &u32| is(*member, Role::Step);
+    let last = members.steps.iter().rposition(is_step).expect("a region has a step");
+    let shape = slots.spec(members.steps[last] as usize).shape.clone();
+    let before = u32::from(product.is_some());
+    let mut inputs: SmallVec<[&Operand; 4]> = SmallVec::new();
+    let mut tape = Tape { steps: Vec::with_capacity(members.steps.len()), ..Tape::default() };
+    // One a member; what is no step has none.
+    let mut numbers: SmallVec<[ValueId; 8]> = SmallVec::from_elem(0, members.steps.len());
+    for (place, &member) in members.steps.iter().enumerate().filter(|(_, member)| is_step(member)) {
+        let mut values = [0; 3];
+        for (value, input) in values.iter_mut().zip(&at(member).inputs) {
+            *value = match resolve(input, members, slots) {
+                RegionOperand::Input(operand) => before + place_in(&mut inputs, operand),
+                RegionOperand::Product => 0,
+                RegionOperand::Member(number) => numbers[number],
+                RegionOperand::Constant(step) => push_once(&mut tape, step),
+            };
+        }
+        let step = match &at(member).op {
+            Op::Unary(Unary(kind)) => TapeStep::Unary { kind: *kind, x: values[0] },
+            Op::Binary(Binary(kind)) => TapeStep::Binary { kind: *kind, a: values[0], b: values[1] },
+            Op::Select(Select) => TapeStep::Select { condition: values[0], a: values[1], b: values[2] },
+            Op::Cast(Cast(to)) => TapeStep::Cast { x: values[0], to: *to },
+            other => unreachable!("{} is not a step of a region", other.name()),
+        };
+        tape.steps.push(step);
+        numbers[place] = MADE | (tape.steps.len() as u32 - 1);
+    }
+    let dtype = |operand: &&Operand| operand.spec(slots.specs).dtype;
+    let factors: SmallVec<[&Operand; 2]> = product.iter().flat_map(|&product| &at(product).inputs).collect();
+    let factor: Option<DType> = factors.first().map(dtype);
+    tape.inputs = factor.into_iter().chain(inputs.iter().map(dtype)).collect();
+    let first = tape.inputs.len() as u32;
+    tape.steps.iter_mut().for_each(|step| settle(step, first));
+    numbers.iter_mut().for_each(|number| *number = settled(*number, first));
+    // All steps lead to a reduction, so the last one leads there at once.
+    match beside {
+        Beside::Reduction(_) => tape.outputs.push(numbers[last]),
+        Beside::Nothing | Beside::Product => {
+            let number = |&output| numbers[members.position(output).expect("outputs are members")];
+            tape.outputs.extend(members.outputs.iter().map(number));
+        }
+    }
+    inputs.insert_many(0, factors);
+    (Region::new(tape, shape, beside), inputs)
+}
+
+/// Marks a value that a step makes, by the number of the step, until all inputs are known, which are numbered first.
+const MADE: ValueId = 1 << 31;
+
+fn settled(value: ValueId, first: u32) -> ValueId {
+    if value & MADE == 0 { value } else { first + (value & !MADE) }
+}
+
+/// Give the operands of a step their numbers.
+fn settle(step: &mut TapeStep, first: u32) {
+    let operands: [Option<&mut ValueId>; 3] = match step {
+        TapeStep::Constant { .. } => [None, None, None],
+        TapeStep::Unary { x, .. } | TapeStep::Cast { x, .. } => [Some(x), None, None],
+        TapeStep::Binary { a, b, .. } => [Some(a), Some(b), None],
+        TapeStep::Select { condition, a, b } => [Some(condition), Some(a), Some(b)],
+    };
+    operands.into_iter().flatten().for_each(|value| *value = settled(*value, first));
+}
+
+/// The number of an operand among the inputs, where it is added if it is not there. They are few.
+fn place_in<'p>(inputs: &mut SmallVec<[&'p Operand; 4]>, operand: &'p Operand) -> u32 {
+    let place = inputs.iter().position(|input| *input == operand).unwrap_or_else(|| {
+        inputs.push(operand);
+        inputs.len() - 1
+    });
+    place as u32
+}
+
+/// The value of a constant step, added if the tape does not have it.
+fn push_once(tape: &mut Tape, step: TapeStep) -> ValueId {
+    let place = tape.steps.iter().position(|other| *other == step).unwrap_or_else(|| {
+        tape.steps.push(step);
+        tape.steps.len() - 1
+    });
+    MADE | place as u32
+}

@@ -1,0 +1,189 @@
+//! Inline: replace composite steps by the operations they consist of.
+//!
+//! A fused step becomes its operations again, so that it can be fused with its neighbours. Custom derivatives and checkpoints
+//! matter to transforms only: their outputs become the inputs that they forward.
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::tape::Step as TapeStep;
+use umber_types::{Result, Shape};
+
+use crate::graph::program::{Operand, Step};
+use crate::graph::{ArraySpec, Program};
+use crate::op::Op;
+use crate::plan::region::{Beside, Region};
+use crate::primitives::binary::Binary;
+use crate::primitives::broadcast::Broadcast;
+use crate::primitives::cast::Cast;
+use crate::primitives::matmul::MatMul;
+use crate::primitives::reshape::Reshape;
+use crate::primitives::select::Select;
+use crate::primitives::unary::Unary;
+
+/// A program without composite steps.
+pub(crate) struct InlinedProgram {
+    pub(crate) program: Program,
+    /// The spec of each slot.
+    pub(crate) specs: Vec<ArraySpec>,
+    /// The slot of the original program that each slot corresponds to, if any.
+    pub(crate) slots: Vec<Option<u32>>,
+    /// The step of the original program that each step comes from.
+    pub(crate) roots: Vec<u32>,
+}
+
+/// Is a step replaced by other steps?
+fn is_inlined(op: &Op) -> bool {
+    matches!(op, Op::Fused(_) | Op::Custom(_) | Op::Checkpoint(_))
+}
+
+/// Inline composite steps; `None` if there are none. `specs` are the specs of the slots.
+pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<InlinedProgram>> {
+    if !program.steps.iter().any(|step| is_inlined(&step.op)) {
+        return Ok(None);
+    }
+    let arguments = program.arguments.len();
+    let mut inliner = Inliner {
+        made: InlinedProgram {
+            program: Program {
+                arguments: program.arguments.clone(),
+                steps: Vec::with_capacity(program.steps.len()),
+                outputs: Vec::new(),
+            },
+            specs: program.arguments.clone(),
+            slots: (0..arguments as u32).map(Some).collect(),
+            roots: Vec::with_capacity(program.steps.len()),
+        },
+        values: (0..arguments as u32).map(Operand::Slot).collect(),
+    };
+    for (root, step) in program.steps.iter().enumerate() {
+        let inputs: SmallVec<[Operand; 3]> = step.inputs.iter().map(|input| inliner.value(input)).collect();
+        let first = inliner.values.len();
+        match &step.op {
+            Op::Fused(fused) => {
+                let outputs = inliner.region(&fused.0, &inputs, step, root as u32)?;
+                inliner.values.extend(outputs);
+            }
+            Op::Custom(_) | Op::Checkpoint(_) => {
+                let forwarded = inputs.len() - step.outputs as usize;
+                inliner.values.extend(inputs.into_iter().skip(forwarded));
+            }
+            _ => {
+                let op = step.op.clone();
+                let slot = inliner.push(Step { op, inputs, ..step.clone() }, root as u32, &specs[first..])?;
+                inliner.values.extend((slot..slot + step.outputs).map(Operand::Slot));
+            }
+        }
+        for (slot, value) in inliner.values.iter().enumerate().skip(first) {
+            if let Operand::Slot(own) = value {
+                inliner.made.slots[*own as usize].get_or_insert(slot as u32);
+            }
+        }
+    }
+    let outputs = program.outputs.iter().map(|output| inliner.value(output)).collect();
+    inliner.made.program.outputs = outputs;
+    Ok(Some(inliner.made))
+}
+
+struct Inliner {
+    made: InlinedProgram,
+    /// The value of each slot of the original program.
+    values: Vec<Operand>,
+}
+
+impl Inliner {
+    fn value(&self, operand: &Operand) -> Operand {
+        match operand {
+            Operand::Slot(slot) => self.values[*slot as usize].clone(),
+            Operand::Constant(_) => operand.clone(),
+        }
+    }
+
+    /// Add a step that writes values of these specs; returns its first slot.
+    fn push(&mut self, step: Step, root: u32, specs: &[ArraySpec]) -> Result<u32> {
+        let first = self.made.specs.len() as u32;
+        self.made.specs.extend_from_slice(&specs[..step.outputs as usize]);
+        self.made.slots.resize(self.made.specs.len(), None);
+        self.made.program.steps.push(step);
+        self.made.roots.push(root);
+        Ok(first)
+    }
+
+    /// Add a step with one output, of which it tells what it is.
+    fn push_one(
+        &mut self,
+        op: Op,
+        inputs: SmallVec<[Operand; 3]>,
+        like: &Step,
+        root: u32,
+    ) -> Result<Operand> {
+        let step = Step { op, stream: like.stream, inputs, outputs: 1, origin: like.origin.clone() };
+        let specs = step.infer(&self.made.specs)?;
+        self.push(step, root, &specs).map(Operand::Slot)
+    }
+
+    /// An operand under the shape of a region.
+    fn spread(&mut self, operand: &Operand, shape: &Shape, like: &Step, root: u32) -> Result<Operand> {
+        let spec = operand.spec(&self.made.specs);
+        if spec.shape == *shape {
+            return Ok(operand.clone());
+        }
+        if let Operand::Constant(constant) = operand {
+            let spec = ArraySpec { shape: shape.clone(), dtype: spec.dtype };
+            return Ok(Operand::Constant(Box::new((spec, constant.1))));
+        }
+        let op = Broadcast { shape: shape.clone() }.into();
+        self.push_one(op, smallvec![operand.clone()], like, root)
+    }
+
+    /// The operations of a region; returns its outputs.
+    fn region(
+        &mut self,
+        region: &Region,
+        inputs: &[Operand],
+        like: &Step,
+        root: u32,
+    ) -> Result<SmallVec<[Operand; 2]>> {
+        let shape = &region.shape;
+        let (factors, elements) = inputs.split_at(region.factors());
+        let mut values: Vec<Operand> = Vec::with_capacity(region.tape.inputs.len() + region.tape.steps.len());
+        if !factors.is_empty() {
+            let product = self.push_one(MatMul.into(), factors.into(), like, root)?;
+            let is_like = product.spec(&self.made.specs).shape == *shape;
+            values.push(if is_like {
+                product
+            } else {
+                self.push_one(Reshape { shape: shape.clone() }.into(), smallvec![product], like, root)?
+            });
+        }
+        for element in elements {
+            let value = self.spread(element, shape, like, root)?;
+            values.push(value);
+        }
+        for step in &region.tape.steps {
+            let at = |id: &u32| values[*id as usize].clone();
+            let (op, operands): (Op, SmallVec<[Operand; 3]>) = match step {
+                TapeStep::Constant { value, dtype } => {
+                    let spec = ArraySpec { shape: shape.clone(), dtype: *dtype };
+                    values.push(Operand::Constant(Box::new((spec, *value))));
+                    continue;
+                }
+                TapeStep::Unary { kind, x } => (Unary(*kind).into(), smallvec![at(x)]),
+                TapeStep::Binary { kind, a, b } => (Binary(*kind).into(), smallvec![at(a), at(b)]),
+                TapeStep::Select { condition, a, b } => {
+                    (Select.into(), smallvec![at(condition), at(a), at(b)])
+                }
+                TapeStep::Cast { x, to } => (Cast(*to).into(), smallvec![at(x)]),
+            };
+            let value = self.push_one(op, operands, like, root)?;
+            values.push(value);
+        }
+        let outputs = region.tape.outputs.iter().map(|&id| values[id as usize].clone());
+        match &region.beside {
+            Beside::Reduction(reduction) => outputs
+                .collect::<SmallVec<[Operand; 2]>>()
+                .into_iter()
+                .map(|value| self.push_one(reduction.clone().into(), smallvec![value], like, root))
+                .collect(),
+            Beside::Nothing | Beside::Product => Ok(outputs.collect()),
+        }
+    }
+}

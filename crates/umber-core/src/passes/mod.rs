@@ -1,0 +1,94 @@
+//! Passes: transformations of programs that keep their results.
+//!
+//! | pass | what it does |
+//! |---|---|
+//! | [`inline`] | replace composite steps by their operations |
+//! | [`hoist`] | turn steps that depend on no argument into arguments |
+//! | [`fuse`] | merge elementwise steps, with a reduction behind or a product in front, into one kernel |
+
+pub(crate) mod fuse;
+pub(crate) mod hoist;
+pub(crate) mod inline;
+pub(crate) mod partition;
+#[cfg(test)]
+mod tests;
+
+use smallvec::SmallVec;
+use umber_types::Result;
+
+use crate::graph::program::{Operand, Step};
+use crate::graph::{ArraySpec, Program};
+
+/// The specs of a program's slots.
+pub(crate) fn specs_of(program: &Program) -> Result<Vec<ArraySpec>> {
+    let made = program.specs()?.into_iter().flatten();
+    Ok(program.arguments.iter().cloned().chain(made).collect())
+}
+
+/// A program with the spec and the writer of each slot.
+pub(crate) struct Slots<'p> {
+    pub(crate) program: &'p Program,
+    /// The spec of each slot.
+    pub(crate) specs: &'p [ArraySpec],
+    /// The step that writes each slot behind the arguments.
+    writers: SmallVec<[u32; 8]>,
+    /// The first slot that each step writes.
+    firsts: SmallVec<[u32; 8]>,
+    /// Is the first output of a step one of the program's?
+    is_output: SmallVec<[bool; 8]>,
+}
+
+impl<'p> Slots<'p> {
+    pub(crate) fn new(program: &'p Program, specs: &'p [ArraySpec]) -> Slots<'p> {
+        let arguments = program.arguments.len();
+        let mut writers = SmallVec::with_capacity(specs.len() - arguments);
+        let mut firsts = SmallVec::with_capacity(program.steps.len());
+        for (i, step) in program.steps.iter().enumerate() {
+            firsts.push((arguments + writers.len()) as u32);
+            writers.extend(std::iter::repeat_n(i as u32, step.outputs as usize));
+        }
+        let mut slots = Slots {
+            program,
+            specs,
+            writers,
+            firsts,
+            is_output: SmallVec::from_elem(false, program.steps.len()),
+        };
+        for output in &program.outputs {
+            if let Some(writer) = slots.writer(output) {
+                slots.is_output[writer] = true;
+            }
+        }
+        slots
+    }
+
+    pub(crate) fn steps(&self) -> &'p [Step] {
+        &self.program.steps
+    }
+
+    /// The step that an operand is an output of.
+    pub(crate) fn writer(&self, operand: &Operand) -> Option<usize> {
+        match operand {
+            Operand::Slot(slot) => {
+                let place = (*slot as usize).checked_sub(self.program.arguments.len())?;
+                Some(self.writers[place] as usize)
+            }
+            Operand::Constant(_) => None,
+        }
+    }
+
+    /// The first slot that a step writes.
+    pub(crate) fn first(&self, step: usize) -> u32 {
+        self.firsts[step]
+    }
+
+    /// What the first output of a step is.
+    pub(crate) fn spec(&self, step: usize) -> &'p ArraySpec {
+        &self.specs[self.firsts[step] as usize]
+    }
+
+    /// Is the first output of a step one of the program's?
+    pub(crate) fn is_output(&self, step: usize) -> bool {
+        self.is_output[step]
+    }
+}

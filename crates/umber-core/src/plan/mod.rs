@@ -1,0 +1,382 @@
+//! Plan: a program lowered to kernels on storage.
+//!
+//! Elementwise neighbours are fused, shapes are known, and a run records no nodes. Values live in slots; the last reader of a
+//! value takes it out of its slot, so that its buffer can be reused for the result.
+
+pub(crate) mod cache;
+mod control_flow;
+pub(crate) mod interrupts;
+mod launch;
+pub(crate) mod region;
+pub(crate) mod tape_cache;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_types::{DType, Device, Error, Result, Scalar, Shape};
+
+use self::interrupts::Interrupts;
+use self::region::Region;
+use crate::backend::backend;
+use crate::graph::program::{self, Step};
+use crate::graph::{ArraySpec, Program, Storage};
+use crate::op::Op;
+use crate::passes::{fuse, hoist, inline, specs_of};
+use crate::primitive::CpuTask;
+
+/// How the allocator's errors begin, behind the names of operations perhaps.
+const MALLOC: &str = "[malloc] ";
+
+/// A program ready to run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    steps: Vec<PlanStep>,
+    /// Arrays of one value, allocated for each step that reads one, so that the step may overwrite it.
+    constants: Vec<(ArraySpec, Scalar)>,
+    /// Outputs that are arguments or constants: their numbers and values.
+    forwarded: Vec<(u32, Operand)>,
+    /// How many outputs there are.
+    outputs: usize,
+    /// The last arguments, the same in every run.
+    hoisted: Vec<Storage>,
+    /// How many arguments a run must set.
+    given: usize,
+    /// The slot of the original program that each slot corresponds to, if any.
+    slots: Vec<Option<u32>>,
+}
+
+/// Where a value is.
+#[derive(Clone, Copy, Debug)]
+enum Operand {
+    /// In a slot that is read again later.
+    Shared(u32),
+    /// In a slot that is not read again.
+    Last(u32),
+    /// A constant.
+    Constant(u32),
+}
+
+/// How a step is run.
+#[derive(Debug)]
+enum Kernel {
+    /// The kernel of its primitive, or the plans of a loop or branch.
+    Op(Op),
+    /// A fused tape, in place where possible.
+    Region(Arc<Region>),
+}
+
+/// One step of a plan.
+#[derive(Debug)]
+struct PlanStep {
+    kernel: Kernel,
+    device: Device,
+    inputs: SmallVec<[Operand; 3]>,
+    dtypes: SmallVec<[DType; 3]>,
+    specs: SmallVec<[ArraySpec; 1]>,
+    /// Outputs that no later step reads are dropped at once.
+    is_read: SmallVec<[bool; 1]>,
+    first: u32,
+    /// Outputs of the program that it writes: its own output, and the number of the program's.
+    results: SmallVec<[(u32, u32); 1]>,
+    /// The last step of the original program that it computes.
+    root: u32,
+    /// The user's line, to be named in errors.
+    origin: Option<Arc<str>>,
+}
+
+/// The values of a run. Slots that are never taken out keep their values for the next one.
+pub(crate) struct Slots(SmallVec<[Option<Storage>; 4]>);
+
+impl Slots {
+    /// Fill the slot of an argument.
+    pub(crate) fn set(&mut self, slot: usize, storage: Storage) {
+        self.0[slot] = Some(storage);
+    }
+
+    /// Drop what the slot of an argument holds.
+    pub(crate) fn clear(&mut self, slot: usize) {
+        self.0[slot] = None;
+    }
+}
+
+impl Plan {
+    /// Lower a program that runs many times: steps that depend on no argument are computed now. The arguments in `stays` keep
+    /// their values from run to run.
+    pub(crate) fn reusable(program: &Program, stays: std::ops::Range<usize>) -> Result<Plan> {
+        let hoisted = hoist::hoist(program)?;
+        let whole = hoisted.as_ref().map_or(program, |hoisted| &hoisted.program);
+        let given = program.arguments.len();
+        let mut plan = Plan::lowered(whole, &specs_of(whole)?)?;
+        plan.given = given;
+        for array in hoisted.iter().flat_map(|hoisted| &hoisted.arrays) {
+            array.eval()?;
+            plan.hoisted.push(array.storage().expect("just evaluated").clone());
+        }
+        plan.mark_last(|slot| stays.contains(&slot) || (given..whole.arguments.len()).contains(&slot));
+        Ok(plan)
+    }
+
+    /// Lower a program; `specs` are the specs of its slots.
+    pub(crate) fn new(program: &Program, specs: &[ArraySpec]) -> Result<Plan> {
+        let mut plan = Plan::lowered(program, specs)?;
+        plan.mark_last(|_| false);
+        Ok(plan)
+    }
+
+    fn lowered(program: &Program, specs: &[ArraySpec]) -> Result<Plan> {
+        let inlined = inline::inline(program, specs)?;
+        let (whole, whole_specs) = match &inlined {
+            Some(inlined) => (&inlined.program, &inlined.specs[..]),
+            None => (program, specs),
+        };
+        let fused = fuse::fuse(whole, whole_specs);
+        let original = |slot: u32| match &inlined {
+            Some(inlined) => inlined.slots[slot as usize],
+            None => Some(slot),
+        };
+        let root = |step: u32| inlined.as_ref().map_or(step, |inlined| inlined.roots[step as usize]);
+        let mut plan = Plan {
+            steps: Vec::with_capacity(fused.program.steps.len()),
+            constants: Vec::new(),
+            forwarded: Vec::new(),
+            outputs: fused.program.outputs.len(),
+            hoisted: Vec::new(),
+            given: program.arguments.len(),
+            slots: fused.slots.iter().map(|&slot| original(slot)).collect(),
+        };
+        let mut first = fused.program.arguments.len() as u32;
+        for (step, &end) in fused.program.steps.iter().zip(&fused.roots) {
+            plan.lower(step, &fused.specs, first, root(end));
+            first += step.outputs;
+        }
+        for (number, output) in fused.program.outputs.iter().enumerate() {
+            plan.put_output(number as u32, output, fused.program.arguments.len());
+        }
+        Ok(plan)
+    }
+
+    fn lower(&mut self, step: &Step, specs: &[ArraySpec], first: u32, root: u32) {
+        let inputs = step.inputs.iter().map(|operand| self.operand(operand)).collect();
+        let dtypes = step.inputs.iter().map(|operand| operand.spec(specs).dtype).collect();
+        let kernel = match &step.op {
+            Op::Fused(fused) => Kernel::Region(Arc::clone(&fused.0)),
+            op => Kernel::Op(op.clone()),
+        };
+        let count = step.outputs as usize;
+        self.steps.push(PlanStep {
+            kernel,
+            device: step.stream.device,
+            inputs,
+            dtypes,
+            specs: specs[first as usize..first as usize + count].into(),
+            is_read: SmallVec::from_elem(false, count),
+            first,
+            results: SmallVec::new(),
+            root,
+            origin: step.origin.0.clone(),
+        });
+    }
+
+    fn operand(&mut self, operand: &program::Operand) -> Operand {
+        match operand {
+            program::Operand::Slot(slot) => Operand::Shared(*slot),
+            program::Operand::Constant(constant) => {
+                self.constants.push(constant.as_ref().clone());
+                Operand::Constant(self.constants.len() as u32 - 1)
+            }
+        }
+    }
+
+    fn put_output(&mut self, number: u32, output: &program::Operand, arguments: usize) {
+        match output {
+            program::Operand::Slot(slot) if *slot as usize >= arguments => {
+                let writer = self.steps.partition_point(|step| step.first <= *slot) - 1;
+                let own = *slot - self.steps[writer].first;
+                self.steps[writer].results.push((own, number));
+            }
+            operand => {
+                let operand = self.operand(operand);
+                self.forwarded.push((number, operand));
+            }
+        }
+    }
+
+    /// Find where each value is read last, except in the slots that stay: walking backwards, the first reader met.
+    fn mark_last(&mut self, stays: impl Fn(usize) -> bool) {
+        let mut is_read: Vec<bool> = (0..self.slots.len()).map(stays).collect();
+        let mark = |source: &mut Operand, is_read: &mut [bool]| {
+            if let Operand::Shared(slot) = *source
+                && !std::mem::replace(&mut is_read[slot as usize], true)
+            {
+                *source = Operand::Last(slot);
+            }
+        };
+        self.forwarded.iter_mut().rev().for_each(|(_, source)| mark(source, &mut is_read));
+        for step in self.steps.iter_mut().rev() {
+            for (i, read) in step.is_read.iter_mut().enumerate() {
+                *read = is_read[step.first as usize + i];
+            }
+            step.inputs.iter_mut().rev().for_each(|source| mark(source, &mut is_read));
+        }
+    }
+
+    /// Slots for a run, to be filled with its arguments.
+    pub(crate) fn slots(&self) -> Slots {
+        let mut slots = Slots(SmallVec::from_elem(None, self.slots.len()));
+        for (i, value) in self.hoisted.iter().enumerate() {
+            slots.set(self.given + i, value.clone());
+        }
+        slots
+    }
+
+    /// How many steps there are.
+    pub(crate) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The last step of the original program that a step computes.
+    pub(crate) fn root(&self, step: usize) -> usize {
+        self.steps[step].root as usize
+    }
+
+    /// The values in slots, by the slots of the original program.
+    pub(crate) fn live(&self, slots: Slots) -> impl Iterator<Item = (usize, Storage)> {
+        let given = self.slots.iter().zip(slots.0);
+        given.filter_map(|(given, storage)| Some(((*given)? as usize, storage?)))
+    }
+
+    /// Run on the arguments in the slots; returns the outputs.
+    pub(crate) fn run(
+        &self,
+        slots: &mut Slots,
+        interrupts: &mut Interrupts,
+    ) -> Result<SmallVec<[Storage; 4]>> {
+        let mut outputs: SmallVec<[Option<Storage>; 4]> = SmallVec::from_elem(None, self.outputs);
+        let mut deliver = |number: usize, storage| outputs[number] = Some(storage);
+        for step in 0..self.steps.len() {
+            self.run_step(step, slots, interrupts, &mut deliver)
+                .map_err(|error| recorded_at(error, self.steps[step].origin.as_ref()))?;
+        }
+        self.forward(slots, &mut deliver)?;
+        Ok(outputs.into_iter().map(|storage| storage.expect("every output has a source")).collect())
+    }
+
+    /// Run one step; `deliver` takes the outputs of the program that it writes. If it fails, the slots are as before.
+    pub(crate) fn run_step(
+        &self,
+        step: usize,
+        slots: &mut Slots,
+        interrupts: &mut Interrupts,
+        deliver: &mut impl FnMut(usize, Storage),
+    ) -> Result<()> {
+        let current = &self.steps[step];
+        let inputs = self.read_all(&current.inputs, slots)?;
+        let mut task = CpuTask::new(inputs, current.dtypes.clone(), current.specs.iter().collect());
+        if let Err(error) = current.launch(&mut task, interrupts) {
+            for (source, storage) in current.inputs.iter().zip(task.inputs) {
+                if let Operand::Last(slot) = source {
+                    slots.0[*slot as usize] = Some(storage);
+                }
+            }
+            return Err(error);
+        }
+        for (i, storage) in task.outputs.into_iter().enumerate() {
+            let storage = storage.ok_or_else(|| {
+                Error::Runtime(format!("[{}] the kernel gave no output", current.kernel.name()))
+            })?;
+            for &(_, number) in current.results.iter().filter(|(own, _)| *own as usize == i) {
+                deliver(number as usize, storage.clone());
+            }
+            slots.0[current.first as usize + i] = current.is_read[i].then_some(storage);
+        }
+        Ok(())
+    }
+
+    /// Deliver the outputs that are arguments or constants, after all steps.
+    pub(crate) fn forward(&self, slots: &mut Slots, deliver: &mut impl FnMut(usize, Storage)) -> Result<()> {
+        for (number, source) in &self.forwarded {
+            let storage = self.read_all(std::slice::from_ref(source), slots)?.swap_remove(0);
+            deliver(*number as usize, storage);
+        }
+        Ok(())
+    }
+
+    /// The values of operands. If it fails, the slots are as before.
+    fn read_all(&self, sources: &[Operand], slots: &mut Slots) -> Result<SmallVec<[Storage; 3]>> {
+        const FILLED: &str = "values are made before they are read";
+        let number = |source: &Operand| match source {
+            Operand::Constant(constant) => {
+                let (spec, value) = &self.constants[*constant as usize];
+                Some(filled(&spec.shape, *value, spec.dtype))
+            }
+            Operand::Shared(_) | Operand::Last(_) => None,
+        };
+        let mut numbers =
+            sources.iter().filter_map(number).collect::<Result<SmallVec<[_; 1]>>>()?.into_iter();
+        let value = |source: &Operand| match source {
+            Operand::Shared(slot) => slots.0[*slot as usize].clone().expect(FILLED),
+            Operand::Last(slot) => slots.0[*slot as usize].take().expect(FILLED),
+            Operand::Constant(_) => numbers.next().expect("one for each constant"),
+        };
+        Ok(sources.iter().map(value).collect())
+    }
+}
+
+impl Kernel {
+    /// The name of the operation whose result it computes.
+    fn name(&self) -> &'static str {
+        match self {
+            Kernel::Op(op) => op.name(),
+            Kernel::Region(region) => region.name(),
+        }
+    }
+}
+
+impl PlanStep {
+    /// Run the kernel; a panic becomes an error, which it may have been all along.
+    fn launch(&self, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
+        let run = || match &self.kernel {
+            Kernel::Region(region) => launch::region(region, task),
+            Kernel::Op(op) => match control_flow::nested(op)? {
+                Some(nested) => nested.run(task, interrupts),
+                None => backend(self.device).run(op, task),
+            },
+        };
+        let name = self.kernel.name();
+        let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+            let panic = match panic.downcast::<Error>() {
+                Ok(error) => return Err(*error),
+                Err(panic) => panic,
+            };
+            let text = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("unknown panic");
+            Err(Error::Runtime(format!("[{name}] the kernel failed: {text}")))
+        });
+        result.map_err(|error| match error {
+            Error::Memory(text) => Error::Memory(match text.split_once(MALLOC) {
+                Some((_, fault)) => format!("[{name}] no memory for the result: {fault}"),
+                None => text,
+            }),
+            error => error,
+        })
+    }
+}
+
+/// The error with the user's line, if it is known.
+pub(crate) fn recorded_at(error: Error, origin: Option<&Arc<str>>) -> Error {
+    match origin {
+        Some(origin) => error.map_message(|text| format!("{text}\nrecorded at {origin}")),
+        None => error,
+    }
+}
+
+/// A dense array of one value.
+pub(crate) fn filled(shape: &Shape, value: Scalar, dtype: DType) -> Result<Storage> {
+    let mut storage = Storage::allocate(shape, dtype)?;
+    umber_kernels::create::fill(value, storage.view_mut(dtype).expect("fresh storage is unique"));
+    Ok(storage)
+}

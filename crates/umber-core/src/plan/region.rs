@@ -1,0 +1,179 @@
+//! Region: elementwise steps in one kernel, perhaps with a reduction or a product.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+use umber_kernels::matmul::matmul_program;
+use umber_kernels::reduce::reduce_tape;
+use umber_kernels::tape::Program;
+use umber_kernels::{View, ViewMut};
+use umber_types::tape::{Step, Tape, ValueId};
+use umber_types::{DType, Layout, Result, Shape};
+
+use super::tape_cache::{Key, TapeCache};
+use crate::graph::walk::AddressHasher;
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::Primitive;
+use crate::primitives::binary::Binary;
+use crate::primitives::cast::Cast;
+use crate::primitives::matmul::MatMul;
+use crate::primitives::reduce::Reduce;
+use crate::primitives::rules::{broadcast, reshape};
+use crate::primitives::select::Select;
+use crate::primitives::unary::Unary;
+
+thread_local! {
+    static PROGRAMS: RefCell<TapeCache<Tape, Arc<Program>>> = const { RefCell::new(TapeCache::new()) };
+}
+
+impl Key for Tape {
+    fn number(&self) -> usize {
+        let mut hasher = AddressHasher::default();
+        self.hash(&mut hasher);
+        // The high bits depend on all others.
+        (hasher.finish() >> 32) as usize
+    }
+
+    fn program(&self) -> Result<Program> {
+        Program::new(self)
+    }
+}
+
+/// What one kernel does besides computing elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Beside {
+    /// Nothing.
+    Nothing,
+    /// It folds the one value that the elements lead to.
+    Reduction(Reduce),
+    /// It multiplies two matrices, the first two inputs: the product is the tape's first.
+    Product,
+}
+
+/// Elementwise nodes as one program, perhaps with a reduction of the one value that it leads to, or with the product of
+/// matrices that it begins with.
+#[derive(Debug)]
+pub struct Region {
+    /// The program.
+    pub tape: Tape,
+    /// The shape of every value in it.
+    pub shape: Shape,
+    /// What is done besides.
+    pub beside: Beside,
+    program: OnceLock<Arc<Program>>,
+}
+
+impl Region {
+    /// A region that computes `tape` at every index of `shape`, and what is asked for besides.
+    pub fn new(tape: Tape, shape: Shape, beside: Beside) -> Region {
+        Region { tape, shape, beside, program: OnceLock::new() }
+    }
+
+    /// The name of the operation whose result it computes.
+    pub fn name(&self) -> &'static str {
+        match (&self.beside, self.tape.steps.last()) {
+            (Beside::Reduction(reduction), _) => reduction.name(),
+            (_, Some(Step::Unary { kind, .. })) => Unary(*kind).name(),
+            (_, Some(Step::Binary { kind, .. })) => Binary(*kind).name(),
+            (_, Some(Step::Select { .. })) => Select.name(),
+            (_, Some(Step::Cast { to, .. })) => Cast(*to).name(),
+            (_, Some(Step::Constant { .. }) | None) => "copy",
+        }
+    }
+
+    /// How many inputs are factors of the product.
+    pub fn factors(&self) -> usize {
+        match self.beside {
+            Beside::Product => 2,
+            Beside::Nothing | Beside::Reduction(_) => 0,
+        }
+    }
+
+    /// The dtypes of the inputs that are not factors.
+    pub fn elements(&self) -> &[DType] {
+        &self.tape.inputs[self.factors() / 2..]
+    }
+
+    /// The layout of an input as [`Region::run`] takes it.
+    pub fn spread<'a>(&self, input: usize, layout: &'a Layout) -> Cow<'a, Layout> {
+        if input < self.factors() { Cow::Borrowed(layout) } else { spread(layout, &self.shape) }
+    }
+
+    /// May outputs lie where inputs do? Not where inputs are read after outputs were written elsewhere.
+    pub fn may_overwrite(&self) -> bool {
+        self.beside == Beside::Nothing
+    }
+
+    /// What the outputs are.
+    pub fn specs(&self) -> Result<Specs> {
+        let dtypes = self.tape.dtypes();
+        let spec = |&value: &ValueId| ArraySpec { shape: self.shape.clone(), dtype: dtypes[value as usize] };
+        let specs: Specs = self.tape.outputs.iter().map(spec).collect();
+        match &self.beside {
+            Beside::Reduction(reduction) => reduction.infer(&[&specs[0]]),
+            Beside::Nothing | Beside::Product => Ok(specs),
+        }
+    }
+
+    /// Make the program, which fails if the tape is not well formed.
+    pub fn prepare(&self) -> Result<&Program> {
+        if let Some(program) = self.program.get() {
+            return Ok(program);
+        }
+        let program = PROGRAMS.with_borrow_mut(|programs| programs.get(&self.tape))?;
+        Ok(self.program.get_or_init(|| program))
+    }
+
+    /// Compute the outputs from inputs under the region's shape, of which factors have their own.
+    pub fn run(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
+        let program = self.prepare()?;
+        match &self.beside {
+            Beside::Reduction(Reduce { kind, axes }) => {
+                let both = (&self.tape, program);
+                reduce_tape(*kind, both, inputs, &self.shape, axes, outputs[0].reborrow());
+            }
+            Beside::Product => matmul_program(inputs[0], inputs[1], program, &inputs[2..], outputs),
+            Beside::Nothing => program.run(inputs, outputs),
+        }
+        Ok(())
+    }
+
+    /// The same computation as ordinary nodes on other inputs.
+    pub fn replay(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let (factors, elements) = inputs.split_at(self.factors());
+        let mut values: Vec<Array> = Vec::with_capacity(self.tape.inputs.len() + self.tape.steps.len());
+        if let [a, b] = factors {
+            values.push(reshape(&Array::record_one(MatMul, &[a, b])?, self.shape.clone())?);
+        }
+        for input in elements {
+            values.push(broadcast(input, &self.shape)?);
+        }
+        for step in &self.tape.steps {
+            let at = |id: &ValueId| &values[*id as usize];
+            let value = match step {
+                Step::Constant { value, dtype } => Array::full(self.shape.clone(), *value, *dtype),
+                Step::Unary { kind, x } => Array::record_one(Unary(*kind), &[at(x)])?,
+                Step::Binary { kind, a, b } => Array::record_one(Binary(*kind), &[at(a), at(b)])?,
+                Step::Select { condition, a, b } => {
+                    Array::record_one(Select, &[at(condition), at(a), at(b)])?
+                }
+                Step::Cast { x, to } => Array::record_one(Cast(*to), &[at(x)])?,
+            };
+            values.push(value);
+        }
+        let outputs = self.tape.outputs.iter().map(|&id| &values[id as usize]);
+        match &self.beside {
+            Beside::Reduction(reduction) => {
+                outputs.map(|value| Array::record_one(reduction.clone(), &[value])).collect()
+            }
+            Beside::Nothing | Beside::Product => Ok(outputs.cloned().collect()),
+        }
+    }
+}
+
+/// The layout under a shape that its own broadcasts to.
+pub(crate) fn spread<'a>(layout: &'a Layout, shape: &Shape) -> Cow<'a, Layout> {
+    if layout.shape == *shape { Cow::Borrowed(layout) } else { Cow::Owned(layout.broadcast_to(shape)) }
+}
