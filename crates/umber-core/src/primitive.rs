@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::{View, ViewMut};
-use umber_types::{DType, Result};
+use umber_types::{DType, Result, bail};
 
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 
@@ -39,8 +39,11 @@ pub trait Primitive {
         false
     }
 
-    /// Compute on the CPU: choose layouts, call `umber-kernels`.
-    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()>;
+    /// Compute on the CPU: choose layouts, call `umber-kernels`. Operations that a plan inlines or fuses have no kernel of
+    /// their own.
+    fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {
+        bail!(Runtime, "[{}] has no kernel of its own, expected it to be fused", self.name())
+    }
 }
 
 /// `None`: no rule here. The transform uses `expand`, or (jvp) derives it from `vjp`.

@@ -266,7 +266,7 @@ fn a_graph_that_captured_what_another_transform_follows_is_not_kept() {
 fn transforms_see_through_fused_nodes() {
     let x = spread([3, 4], -1.0, 1.0);
     let fused = |x: &Array| {
-        let y = graph_of(|x| program(x), x).fused_program().replay(std::slice::from_ref(x))?.remove(0);
+        let y = graph_of(program, x).fused_program().replay(std::slice::from_ref(x))?.remove(0);
         assert_eq!(y.node().op().name(), "fused");
         Ok(y)
     };

@@ -2338,8 +2338,9 @@ def export_to_dot(file: _File, *args: Any, **kwargs: Any) -> None:
     """Write the graph behind arrays in the language of Graphviz.
 
     `args` and `kwargs` are the outputs: arrays, or nested lists, tuples and dicts of them, and arrays by name. Arrays
-    without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file. Operations on a few elements are computed as they
-    are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in the environment.
+    without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file.
+    Operations on a few elements are computed as they are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in
+    the environment.
     """
 
 

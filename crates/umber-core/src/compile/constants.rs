@@ -3,14 +3,13 @@
 //! Only by operations whose result is exact or correctly rounded, so that one element computed here has the bits that
 //! any kernel would give it: arithmetic, comparisons, roundings and casts, none of them of complex numbers.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind};
 
 use crate::graph::program::Operand;
 use crate::graph::walk::{IdMap, node_id, topological_until};
-use crate::graph::{Array, ArraySpec, Node, Program, Storage};
+use crate::graph::{Array, Node, Program, Storage};
 use crate::op::Op;
-use crate::primitive::{CpuTask, Primitive};
 use crate::primitives::binary::Binary;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::unary::Unary;
@@ -79,21 +78,12 @@ pub(super) fn compute(op: &Op, inputs: &[(Scalar, DType)], dtype: DType) -> Resu
     if !is_exact(op) {
         return Ok(None);
     }
-    let mut storages: SmallVec<[Storage; 3]> = SmallVec::new();
-    for &(value, dtype) in inputs {
-        let mut storage = Storage::allocate(&Shape::scalar(), dtype)?;
-        if let Some(view) = storage.view_mut(dtype) {
-            umber_kernels::create::fill(value, view);
-        }
-        storages.push(storage);
-    }
-    let spec = ArraySpec { shape: Shape::scalar(), dtype };
-    let dtypes = inputs.iter().map(|&(_, dtype)| dtype).collect();
-    let mut task = CpuTask::new(storages, dtypes, smallvec![&spec]);
-    op.eval_cpu(&mut task)?;
-    let output = task.outputs[0].take();
-    let bytes = output.as_ref().and_then(|storage| storage.dense_bytes(dtype));
-    Ok(bytes.map(|bytes| Scalar::from_bytes(dtype, bytes)))
+    let scalar = |&(value, dtype): &(Scalar, DType)| {
+        Array::from_storage(Storage::splat(value, &Shape::scalar(), dtype)?, dtype)
+    };
+    let operands: SmallVec<[Array; 3]> = inputs.iter().map(scalar).collect::<Result<_>>()?;
+    let operands: SmallVec<[&Array; 3]> = operands.iter().collect();
+    Array::record_one(op.clone(), &operands)?.item().map(Some)
 }
 
 fn is_exact(op: &Op) -> bool {

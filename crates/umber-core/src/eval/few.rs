@@ -2,8 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use smallvec::{SmallVec, smallvec};
-use umber_kernels::View;
+use smallvec::smallvec;
 use umber_types::Result;
 
 use super::at_once::MOST_READ;
@@ -13,6 +12,7 @@ use crate::device;
 use crate::graph::{Array, ArraySpec, Storage};
 use crate::op::Op;
 use crate::passes::partition::{Role, role};
+use crate::plan::launch;
 use crate::primitive::CpuTask;
 
 /// The result of an operation whose inputs are there or constants; `None` where it is not worth it, and where something fails:
@@ -33,14 +33,12 @@ fn step(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Result<Option<Storage>>
     if spec.dtype.is_half() || inputs.iter().any(|input| input.dtype().is_half()) {
         return Ok(None);
     }
-    let storages: SmallVec<[Storage; 3]> =
-        inputs.iter().map(|input| storage_of(input)).collect::<Result<_>>()?;
     let Some(Lone { program, operands }) = lone_on(op, inputs)? else { return Ok(None) };
-    let read: SmallVec<[View<'_>; 3]> =
-        operands.iter().map(|&i| storages[i].view(inputs[i].dtype())).collect();
-    let mut result = Storage::allocate(&spec.shape, spec.dtype)?;
-    program.run(&read, &mut [result.view_mut(spec.dtype).expect("fresh storage is unique")]);
-    Ok(Some(result))
+    let storages = operands.iter().map(|&i| storage_of(inputs[i])).collect::<Result<_>>()?;
+    let dtypes = operands.iter().map(|&i| inputs[i].dtype()).collect();
+    let mut task = CpuTask::new(storages, dtypes, smallvec![spec]);
+    launch::program(&program, &mut task)?;
+    Ok(task.outputs.swap_remove(0))
 }
 
 /// Where the elements of an array are that is there or a constant.

@@ -28,7 +28,7 @@ use crate::plan::interrupts;
 pub use crate::plan::interrupts::check_interrupted;
 use crate::primitives::leaf::Leaf;
 pub use at_once::at_once;
-use pending::{Pending, Planned};
+use pending::Pending;
 
 /// How many threads wait for nodes: without any, nobody need be told of progress.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -104,20 +104,16 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
         return Ok(());
     }
     fill_constants(arrays)?;
-    loop {
-        match pending::plan(arrays)? {
-            Planned::Nothing => return Ok(()),
-            Planned::Run(pending) => {
-                // Where somebody else gave up on a node that this plan needs it is made anew.
-                if wait_for_others(&pending) && run::run(pending).inspect_err(remember)? {
-                    return Ok(());
-                }
-            }
+    while let Some(pending) = pending::plan(arrays)? {
+        // Where another thread gave up on a node that this plan needs, plan again.
+        if wait_for_others(&pending) && run::run(pending).inspect_err(remember)? {
+            break;
         }
     }
+    Ok(())
 }
 
-/// Write the arrays that are one number everywhere, which no plan does.
+/// Fill arrays of one value: in a plan they are constants, which no step writes.
 fn fill_constants(arrays: &[Array]) -> Result<()> {
     for array in arrays {
         if let Some(value) = array.constant() {
@@ -133,14 +129,11 @@ fn fill_constants(arrays: &[Array]) -> Result<()> {
 /// Start computing the arrays on their stream's worker; reading one waits for it.
 pub fn async_eval(arrays: &[Array]) -> Result<()> {
     fill_constants(arrays)?;
-    match pending::plan(arrays)? {
-        Planned::Nothing => Ok(()),
-        Planned::Run(plan) => {
-            let stream = arrays.first().map_or(Stream::CPU, |array| array.node().stream());
-            worker::enqueue(stream, plan);
-            Ok(())
-        }
+    if let Some(pending) = pending::plan(arrays)? {
+        let stream = arrays.first().map_or(Stream::CPU, |array| array.node().stream());
+        worker::enqueue(stream, pending);
     }
+    Ok(())
 }
 
 /// Is it the error of an array without a value, an argument of a function inside `vmap` or `compile`?

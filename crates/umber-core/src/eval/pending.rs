@@ -53,14 +53,6 @@ pub(super) enum Input {
     Constant(Box<(ArraySpec, Scalar)>),
 }
 
-/// The result of [`plan`].
-pub(super) enum Planned {
-    /// All arrays are evaluated.
-    Nothing,
-    /// Work to do.
-    Run(Pending),
-}
-
 /// The state that planning keeps.
 struct Planner {
     /// The number of the newest plan, which the marks of its nodes carry.
@@ -172,10 +164,10 @@ fn place(node: &Arc<Node>, epoch: u64) -> Option<usize> {
     is_placed.then_some((mark & (IS_SOURCE - 1)) as usize)
 }
 
-/// Plan the evaluation of `arrays`.
-pub(super) fn plan(arrays: &[Array]) -> Result<Planned> {
+/// Plan the evaluation of `arrays`; `None` if all are evaluated.
+pub(super) fn plan(arrays: &[Array]) -> Result<Option<Pending>> {
     if arrays.iter().all(Array::is_evaluated) {
-        return Ok(Planned::Nothing);
+        return Ok(None);
     }
     let mut planner = PLANNER.lock();
     // Marks hold 28 bits of the number: a node that was not planned for 2^28 plans may carry an equal one, so
@@ -199,12 +191,12 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Planned> {
     };
     draft.collect(arrays).map_err(|error| said_where(error, arrays))?;
     if draft.pending.nodes.is_empty() && draft.pending.awaited.is_empty() {
-        return Ok(Planned::Nothing);
+        return Ok(None);
     }
     draft.number();
     draft.choose_outputs();
     draft.look_up(&mut planner.plans)?;
-    Ok(Planned::Run(draft.pending))
+    Ok(Some(draft.pending))
 }
 
 /// Are the outputs of a node its last inputs?

@@ -9,7 +9,7 @@ use umber_types::{DType, Result};
 use super::notify_progress;
 use super::pending::{Input, Pending};
 use crate::graph::program::constant_of;
-use crate::graph::{Array, Claim, Inputs, Storage};
+use crate::graph::{Array, Claim, Inputs, Node, Storage};
 use crate::op::Op;
 use crate::plan::interrupts::Interrupts;
 use crate::plan::{Plan, Slots, recorded_at};
@@ -79,18 +79,24 @@ fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
     failed
 }
 
-/// Store the value of an output in its node.
+/// Give an output of the program to its node.
 fn give(pending: &Pending, number: usize, storage: Storage) -> Result<()> {
     let (node, output) = pending.outputs[number];
     let node = &pending.nodes[node as usize];
-    let output = &node.outputs[output as usize];
+    store(node, output as usize, storage)?;
+    if node.is_evaluated() {
+        node.set_claim(Claim::Free);
+    }
+    Ok(())
+}
+
+/// Store the value of one of a node's outputs.
+pub(super) fn store(node: &Node, output: usize, storage: Storage) -> Result<()> {
+    let output = &node.outputs[output];
     // A view of memory that foreign code can write would change with it: copy.
     let is_exposed = storage.buffer.is_volatile() && !matches!(node.op(), Op::Leaf(_));
     let storage = if is_exposed { storage.to_dense(output.spec.dtype)? } else { storage };
     output.storage.set(storage);
-    if node.is_evaluated() {
-        node.set_claim(Claim::Free);
-    }
     Ok(())
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<In
             }
             _ => {
                 let op = step.op.clone();
-                let slot = inliner.push(Step { op, inputs, ..step.clone() }, root as u32, &specs[first..])?;
+                let slot = inliner.push(Step { op, inputs, ..step.clone() }, root as u32, &specs[first..]);
                 inliner.values.extend((slot..slot + step.outputs).map(Operand::Slot));
             }
         }
@@ -98,13 +98,13 @@ impl Inliner {
     }
 
     /// Add a step that writes values of these specs; returns its first slot.
-    fn push(&mut self, step: Step, root: u32, specs: &[ArraySpec]) -> Result<u32> {
+    fn push(&mut self, step: Step, root: u32, specs: &[ArraySpec]) -> u32 {
         let first = self.made.specs.len() as u32;
         self.made.specs.extend_from_slice(&specs[..step.outputs as usize]);
         self.made.slots.resize(self.made.specs.len(), None);
         self.made.program.steps.push(step);
         self.made.roots.push(root);
-        Ok(first)
+        first
     }
 
     /// Add a step with one output, of which it tells what it is.
@@ -117,7 +117,7 @@ impl Inliner {
     ) -> Result<Operand> {
         let step = Step { op, stream: like.stream, inputs, outputs: 1, origin: like.origin.clone() };
         let specs = step.infer(&self.made.specs)?;
-        self.push(step, root, &specs).map(Operand::Slot)
+        Ok(Operand::Slot(self.push(step, root, &specs)))
     }
 
     /// An operand under the shape of a region.

@@ -64,7 +64,8 @@ fn steps_that_no_output_needs_are_left_out() -> Result<()> {
 #[test]
 fn fused_steps_are_opened_and_fused_with_their_neighbours() -> Result<()> {
     let x = matrix(40, 40)?;
-    let inner = traced(|x| Ok(vec![ops::tanh(&ops::multiply(&x[0], &x[0])?)?]), &[x.clone()])?.compile()?;
+    let inner = traced(|x| Ok(vec![ops::tanh(&ops::multiply(&x[0], &x[0])?)?]), std::slice::from_ref(&x))?
+        .compile()?;
     let outer = |x: &[Array]| {
         let inside = inner.fused_program().replay(&[ops::exp(&x[0])?])?;
         Ok(vec![ops::add(&inside[0], &x[0])?])

@@ -1,24 +1,67 @@
-//! Launch: a fused region on memory.
+//! Launch: fused regions and single elementwise operations on storage.
 
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
+use umber_kernels::tape::Program;
 use umber_kernels::{View, ViewMut};
-use umber_types::{Layout, Result};
+use umber_types::{Layout, Result, Shape};
 
-use super::region::Region;
+use super::region::{self, Region};
 use crate::graph::Storage;
 use crate::primitive::CpuTask;
 
-/// Run a region, over an input's memory where nothing else holds it.
-pub(super) fn region(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
+/// Run a region, in the buffer of an input where nothing else holds it.
+pub(crate) fn region(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
     region.prepare()?;
+    launch(Kernel::Region(region), task)
+}
+
+/// Run the program of an elementwise operation, in the buffer of an input where nothing else holds it.
+pub(crate) fn program(program: &Program, task: &mut CpuTask<'_>) -> Result<()> {
+    launch(Kernel::Program(program), task)
+}
+
+#[derive(Clone, Copy)]
+enum Kernel<'a> {
+    Region(&'a Region),
+    Program(&'a Program),
+}
+
+impl Kernel<'_> {
+    fn may_overwrite(self) -> bool {
+        match self {
+            Kernel::Region(region) => region.may_overwrite(),
+            Kernel::Program(_) => true,
+        }
+    }
+
+    /// The layout of an input as the kernel reads it for outputs of `shape`.
+    fn spread<'l>(self, input: usize, layout: &'l Layout, shape: &Shape) -> Cow<'l, Layout> {
+        match self {
+            Kernel::Region(region) => region.spread(input, layout),
+            Kernel::Program(_) => region::spread(layout, shape),
+        }
+    }
+
+    fn run(self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
+        match self {
+            Kernel::Region(region) => region.run(inputs, outputs),
+            Kernel::Program(program) => {
+                program.run(inputs, outputs);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn launch(kernel: Kernel<'_>, task: &mut CpuTask<'_>) -> Result<()> {
     let mut used: SmallVec<[usize; 4]> = SmallVec::new();
-    let mut outputs: SmallVec<[Storage; 2]> = SmallVec::new();
+    let mut outputs: SmallVec<[Storage; 1]> = SmallVec::new();
     for spec in &task.specs {
         let size = spec.dtype.size();
         let free = (0..task.inputs.len()).find(|i| {
-            region.may_overwrite()
+            kernel.may_overwrite()
                 && !used.contains(i)
                 && task.dtypes[*i].size() == size
                 && task.inputs[*i].is_donatable(&spec.shape, size)
@@ -32,8 +75,10 @@ pub(super) fn region(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
         });
     }
     {
+        let shape = &task.specs[0].shape;
+        let inputs = task.inputs.iter().enumerate();
         let layouts: SmallVec<[Cow<'_, Layout>; 4]> =
-            task.inputs.iter().enumerate().map(|(i, input)| region.spread(i, &input.layout)).collect();
+            inputs.map(|(i, input)| kernel.spread(i, &input.layout, shape)).collect();
         let inputs: SmallVec<[View<'_>; 4]> = task
             .inputs
             .iter()
@@ -54,7 +99,7 @@ pub(super) fn region(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
                 unsafe { ViewMut::new(storage.buffer.start().as_ptr(), spec.dtype, &storage.layout) }
             })
             .collect();
-        region.run(&inputs, &mut views)?;
+        kernel.run(&inputs, &mut views)?;
     }
     task.inputs.clear();
     task.outputs = outputs.into_iter().map(Some).collect();

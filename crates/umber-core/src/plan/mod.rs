@@ -6,7 +6,7 @@
 pub(crate) mod cache;
 mod control_flow;
 pub(crate) mod interrupts;
-mod launch;
+pub(crate) mod launch;
 pub(crate) mod region;
 pub(crate) mod tape_cache;
 

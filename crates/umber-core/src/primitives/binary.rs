@@ -1,6 +1,6 @@
 //! Binary: functions of two elements of one dtype.
 
-use umber_types::tape::{Step, binary_dtype};
+use umber_types::tape::binary_dtype;
 use umber_types::{BinaryKind, Complex64, Result, Scalar, UnaryKind};
 
 use super::rules::{
@@ -8,7 +8,7 @@ use super::rules::{
 };
 use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
 
 /// A function of two elements; both inputs have one shape and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -170,9 +170,5 @@ impl Primitive for Binary {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
-    }
-
-    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        super::fused::run_step(Step::Binary { kind: self.0, a: 0, b: 1 }, task)
     }
 }

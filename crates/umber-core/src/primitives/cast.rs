@@ -1,12 +1,11 @@
 //! Cast: the elements converted to another dtype.
 
 use smallvec::smallvec;
-use umber_types::tape::Step;
 use umber_types::{DType, Result};
 
 use super::rules::{batch_elementwise, cast, linear_jvp, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
 
 /// Conversion to a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -48,9 +47,5 @@ impl Primitive for Cast {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
-    }
-
-    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        super::fused::run_step(Step::Cast { x: 0, to: self.0 }, task)
     }
 }

@@ -12,7 +12,7 @@ use umber_types::{Result, ensure};
 
 use super::rules::{cast, tangent_or_zero, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
 
 /// Which rules there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -195,11 +195,5 @@ impl Primitive for Custom {
 
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         Some(Ok(self.split(inputs).1.to_vec()))
-    }
-
-    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        let count = task.inputs.len() - self.outputs as usize;
-        task.outputs = task.inputs.drain(count..).map(Some).collect();
-        Ok(())
     }
 }

@@ -1,17 +1,14 @@
-//! Fused: a region of elementwise nodes, perhaps with a reduction or a product, as one node, and the run of a single elementwise step.
+//! Fused: a region of elementwise nodes, perhaps with a reduction or a product, as one node.
 
-use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-use umber_kernels::tape::Program;
-use umber_types::tape::{Step, Tape};
+use umber_types::tape::Tape;
 use umber_types::{Result, Shape, bail};
 
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::plan::region::{Beside, Region};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
 use crate::primitives::matmul::MatMul;
 
 /// A compiled region. Transforms see through it by `expand`.
@@ -80,28 +77,4 @@ impl Primitive for Fused {
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         Some(self.0.replay(inputs))
     }
-
-    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        for (i, input) in task.inputs.iter_mut().enumerate() {
-            if let Cow::Owned(layout) = self.0.spread(i, &input.layout) {
-                input.layout = layout;
-            }
-        }
-        task.run(|inputs, outputs| self.0.run(inputs, outputs))
-    }
-}
-
-/// Run one elementwise step whose operands are the inputs.
-pub(crate) fn run_step(step: Step, task: &mut CpuTask<'_>) -> Result<()> {
-    let count = task.inputs.len();
-    let tape = Tape { inputs: task.dtypes.to_vec(), steps: vec![step], outputs: vec![count as u32] };
-    let program = Program::new(&tape)?;
-    let shape = task.specs[0].shape.clone();
-    debug_assert!(task.inputs.iter().all(|input| input.layout.shape == shape));
-    let dtypes: SmallVec<[_; 3]> = task.dtypes.clone();
-    debug_assert_eq!(dtypes.len(), count);
-    task.run(|inputs, outputs| {
-        program.run(inputs, outputs);
-        Ok(())
-    })
 }

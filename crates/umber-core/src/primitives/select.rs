@@ -1,11 +1,10 @@
 //! Select: elements of one array where a condition holds, of another elsewhere.
 
 use umber_types::Result;
-use umber_types::tape::Step;
 
 use super::rules::{batch_elementwise, tangent_or_zero, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
 
 /// `where(condition, a, b)`: three inputs of one shape, the first bool, the others of one dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -46,9 +45,5 @@ impl Primitive for Select {
 
     fn is_index(&self, input: usize) -> bool {
         input == 0
-    }
-
-    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        super::fused::run_step(Step::Select { condition: 0, a: 1, b: 2 }, task)
     }
 }

@@ -3,7 +3,7 @@
 use std::f64::consts::{LN_2, LN_10, PI};
 
 use smallvec::smallvec;
-use umber_types::tape::{Step, unary_dtype};
+use umber_types::tape::unary_dtype;
 use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
 
 use super::rules::{
@@ -11,7 +11,7 @@ use super::rules::{
 };
 use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
 
 /// A function of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -193,9 +193,5 @@ impl Primitive for Unary {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
-    }
-
-    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        super::fused::run_step(Step::Unary { kind: self.0, x: 0 }, task)
     }
 }
