@@ -353,3 +353,37 @@ def test_statistics_of_many_halves(dtype):
     ):
         assert value.dtype == dtype
         assert value.item() == pytest.approx(expected, rel=4e-3)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "offset"),
+    [
+        (mx.bfloat16, 512.0),
+        (mx.float16, 2048.0),
+        (mx.float16, 30000.0),
+        (mx.float32, 1e7),
+        (mx.float32, -1e7),
+        (mx.float64, 1e15),
+    ],
+)
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("inclusive", [False, True])
+def test_gradients_of_running_log_sums_have_no_offset(dtype, offset, reverse, inclusive):
+    given = mx.array(np.array([0.0, 4.0, 0.0, 8.0, 8.0]) + offset, dtype=dtype)
+    x = np.array(given.astype(mx.float64)) - offset
+
+    def total(x):
+        y = mx.logcumsumexp(x, reverse=reverse, inclusive=inclusive)
+        return mx.where(mx.isinf(y), 0, y).sum()
+
+    gradient = mx.grad(total)(given)
+    order = x[::-1] if reverse else x
+    sums = np.cumsum(np.exp(order))
+    shares = np.exp(order)[:, None] / sums[None, :]
+    counts = np.triu(np.ones((5, 5)))
+    if not inclusive:
+        counts[:, -1] = 0
+    want = (shares * counts).sum(axis=1)
+    want = want[::-1] if reverse else want
+    got = np.array(gradient.astype(mx.float32))
+    np.testing.assert_allclose(got, want, rtol=1e-2, atol=1e-6)

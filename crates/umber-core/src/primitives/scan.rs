@@ -4,10 +4,12 @@ use smallvec::smallvec;
 use umber_types::{BinaryKind, Result, ScanDirection, ScanExtent, ScanKind, ScatterKind, UnaryKind};
 
 use super::concatenate::concatenate;
+use super::control::Control;
 use super::gather::{Places, iota};
 use super::products::{products_before, recurrence};
 use super::rules::{
-    binary, cast, conj, constant, doubled, linear_jvp, mul_absorbing, same_spec, sub, unary, zeros_like,
+    binary, cast, conj, constant, doubled, linear_jvp, mul_absorbing, same_spec, sub, unary, widened,
+    zeros_like,
 };
 use super::select::Select;
 use super::slice::{reversed, slice_along};
@@ -88,9 +90,31 @@ impl Scan {
 
     /// Transpose of the derivative of a forward log-sum-exp: the sum over later `m` of `ct(m) exp(x - y(m))`.
     ///
-    /// Since `y` only rises, no step of the recurrence is above one, and the result is linear in `ct`, so that it can
-    /// be differentiated again.
+    /// With the running maximum `c` and `s(m)` the sum of `exp(x - c(m))` so far that is `exp(x - c)` times the sum over
+    /// later `m` of `exp(c - c(m)) ct(m) / s(m)`, in which no offset of `x` is rounded. No step of the recurrences is above
+    /// one, and the result is linear in `ct`, so that it can be differentiated again.
     fn pull_log_sum_exp(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
+        if x.dtype().is_complex() {
+            return self.pull_complex_log_sum_exp(x, y, ct);
+        }
+        let dtype = x.dtype();
+        let (x, ct) = (widened(x)?, widened(&self.aligned(ct)?)?);
+        let largest = Scan { kind: ScanKind::Max, ..self.inclusive() }.apply(&x)?;
+        let largest = Array::record_one(Control::StopGradient, &[&largest])?;
+        let count = x.shape()[self.axis] - 1;
+        let part = |start| slice_along(&largest, self.axis, start, count);
+        let steps = factor(&part(0)?, &part(1)?)?;
+        let terms = factor(&x, &largest)?;
+        let sums = recurrence(&reversed(&steps, self.axis)?, &reversed(&terms, self.axis)?, self.axis)?;
+        let sums = reversed(&sums, self.axis)?;
+        let is_nothing = binary(BinaryKind::Equal, &sums, &zeros_like(&sums))?;
+        let sums = Array::record_one(Select, &[&is_nothing, &constant(&sums, 1.0), &sums])?;
+        let total = recurrence(&steps, &binary(BinaryKind::Divide, &ct, &sums)?, self.axis)?;
+        cast(&mul_absorbing(&total, &terms)?, dtype)
+    }
+
+    /// The same by `y`, since complex numbers have no maximum.
+    fn pull_complex_log_sum_exp(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
         let y = if self.extent == ScanExtent::Inclusive { y.clone() } else { self.inclusive().apply(x)? };
         let count = x.shape()[self.axis] - 1;
         let steps = factor(&slice_along(&y, self.axis, 0, count)?, &slice_along(&y, self.axis, 1, count)?)?;
