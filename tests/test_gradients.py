@@ -210,3 +210,21 @@ def test_trees_of_primals_and_outputs():
     assert isinstance(outputs, list)
     assert isinstance(outputs[0], tuple)
     assert pulled[0].tolist() == [4, 8]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+def test_arrays_of_numpy_are_differentiated(dtype):
+    """Optimizers of other libraries call with their own arrays, and may write over them."""
+    given = np.array([1, 2, 3], dtype=dtype)
+    value, gradient = mx.value_and_grad(lambda x: (mx.abs(x) ** 2).sum())(given)
+    assert value.item() == 14
+    assert gradient.dtype == mx.array(given).dtype
+    given[:] = 0
+    np.testing.assert_allclose(np.array(gradient), [2, 4, 6], rtol=1e-6)
+    one, two = mx.grad(lambda x, y: (x * y).sum(), argnums=(0, 1))(np.ones(2), mx.full((2,), 3.0))
+    assert (one.tolist(), two.tolist()) == ([3, 3], [1, 1])
+
+
+def test_integers_of_numpy_are_not_differentiated():
+    with pytest.raises(ValueError, match="got ndarray, expected only arrays"):
+        mx.grad(lambda x: x.sum())(np.arange(3))

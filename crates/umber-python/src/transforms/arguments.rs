@@ -9,7 +9,10 @@ use umber::{Array, Error};
 use super::call_user;
 use super::substitution::{Substitution, part, taken};
 use crate::args::Ints;
+use crate::array::PyArray;
+use crate::convert::from_object;
 use crate::enter::{OrRaise, to_exception};
+use crate::made::Made;
 use crate::trees::{Place, Tree};
 
 /// What is known of the function that is differentiated.
@@ -162,6 +165,9 @@ impl Chosen {
         part(&mut values, &places)?;
         let mut trees = Vec::with_capacity(places.len());
         for (i, &place) in places.iter().enumerate() {
+            if let Some(array) = from_numpy(&values[place])? {
+                values[place] = array;
+            }
             let (value, tree) = taken(&values[place])?;
             tree.check_arrays(py, self.op, &Place::Root(&self.name(i)))?;
             self.check_dtypes(py, &tree, &self.name(i))?;
@@ -216,6 +222,18 @@ impl Chosen {
         }
         Ok(PyTuple::new(py, [positional, dict.into_any().unbind()])?.into_any().unbind())
     }
+}
+
+/// A copy of a NumPy array of floating-point or complex numbers, which optimizers of other libraries pass.
+fn from_numpy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if value.is_instance_of::<PyArray>() || !value.hasattr("__array_struct__")? {
+        return Ok(None);
+    }
+    let Some(array) = from_object(value, None)? else { return Ok(None) };
+    if !array.dtype().is_inexact() {
+        return Ok(None);
+    }
+    Made::from(array).object(value.py()).map(|made| Some(made.into_any()))
 }
 
 impl Followed<'_> {
