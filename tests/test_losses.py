@@ -737,3 +737,12 @@ def test_smooth_l1_of_integers_is_floating(beta):
     x, y = mx.array([1, 2]), mx.array([3, 2])
     got = losses.smooth_l1_loss(x, y, beta, reduction="none")
     assert (got.dtype, got.tolist()) == (mx.float32, [2 - beta / 2, 0])
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
+def test_triplet_distances_in_range_have_squares_out_of_range(dtype):
+    x, zero = mx.full((1, 2), 1e30, dtype), mx.zeros((1, 2), dtype)
+    assert nn.losses.triplet_loss(x, zero, zero).item() == 1
+    loss, gradient = mx.value_and_grad(lambda x: nn.losses.triplet_loss(x, zero, x).sum())(x)
+    np.testing.assert_allclose(loss.item(), 2**0.5 * 1e30, rtol=1e-2)
+    np.testing.assert_allclose(np.array(gradient.astype(mx.float32)), 0.5**0.5, rtol=1e-2)

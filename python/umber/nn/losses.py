@@ -360,12 +360,22 @@ def triplet_loss(
     """
 
     def distance(others: mx.array) -> mx.array:
-        powers = mx.power(mx.abs(_widened(anchors) - _widened(others)), p)
-        return mx.power(mx.sum(powers, axis=axis) + eps, 1 / p)
+        parts = mx.abs(_widened(anchors) - _widened(others))
+        scale = _scale_of_powers(parts, axis)
+        powers = mx.power(parts / scale, p)
+        scale = mx.squeeze(scale, axis)
+        return scale * mx.power(mx.sum(powers, axis=axis) + eps / scale**p, 1 / p)
 
     dtype = mx.result_type(anchors, positives, negatives)
     values = mx.maximum(distance(positives) - distance(negatives) + margin, 0)
     return reduce("triplet_loss", values, reduction, dtype)
+
+
+def _scale_of_powers(x: mx.array, axis: int) -> mx.array:
+    """A power of two near the largest part along `axis` where its powers may overflow, else 1."""
+    largest = mx.stop_gradient(mx.max(x, axis=axis, keepdims=True, initial=0))
+    is_large = (largest > 2.0**30) & mx.isfinite(largest)
+    return mx.where(is_large, mx.exp2(mx.floor(mx.log2(mx.where(is_large, largest, 1)))), 1)
 
 
 def _check_shape(op: str, name: str, value: mx.array, expected: tuple[int, ...]) -> None:
