@@ -290,3 +290,10 @@ def test_whole_numbers_of_one_element(name):
         function(mx.array(1j))
     with pytest.raises(OverflowError):
         function(mx.array(mx.inf))
+
+
+def test_linspace_of_int_is_as_wide_as_its_ends():
+    line = mx.linspace(0, 2**40, 3, dtype=int)
+    assert line.dtype == mx.int64
+    assert line.tolist() == [0, 2**39, 2**40]
+    assert mx.linspace(0, 4, 3, dtype=int).dtype == mx.int32

@@ -390,7 +390,11 @@ fn line_of_numbers(
         let (first, last, dtype) = (first.as_complex(), last.as_complex(), or(dtype, DType::Complex64));
         return ops::linspace_complex(first, last, num, endpoint, dtype);
     }
-    let dtype = or(dtype, DType::Float32);
+    let is_wide = |end: Scalar| end.as_f64().abs() > f64::from(i32::MAX);
+    let dtype = match dtype {
+        Some(DtypeArg::Number(NumberType::Int)) if is_wide(first) || is_wide(last) => DType::Int64,
+        dtype => or(dtype, DType::Float32),
+    };
     if dtype.is_integer() && whole(first).is_some() && whole(last).is_some() {
         return ops::linspace_between(&exact(first), &exact(last), num, endpoint, 0, dtype);
     }
