@@ -188,6 +188,16 @@ FUNCTIONS = {
         lambda x: mx.scan(lambda c, row: (c + row, c * 2), mx.zeros_like(x[0]), x)[1],
         {0, 1, 2},
     ),
+    "gradient of a mean": (mx.grad(lambda x: x.mean()), {0, 1, 2}),
+    "gradient of a variance": (mx.grad(lambda x: x.var()), {0, 1, 2}),
+    "gradient of deviations": (mx.grad(lambda x: mx.std(x, axis=0, ddof=1).sum()), {0, 1, 2}),
+    "gradient of a product": (mx.grad(lambda x: (x @ WEIGHT).sum()), {0, 1}),
+    "gradient of a square": (mx.grad(lambda x: (x @ x.swapaxes(1, 2)).sum()), {0, 1, 2}),
+    "gradient of a sort": (mx.grad(lambda x: (mx.sort(x, axis=1) * 2).sum()), {0, 1, 2}),
+    "largest replaced": (
+        lambda x: mx.put_along_axis(x, mx.argmax(x, 1, keepdims=True), mx.array(0.0), 1),
+        {0, 1, 2},
+    ),
     "zeros": (mx.zeros_like, {0, 1, 2}),
     "constants alone": (lambda x: mx.zeros_like(x) + mx.full_like(x, 2), {0, 1, 2}),
     "loss against zeros": (lambda x: nn.losses.mse_loss(x, mx.zeros_like(x)), {0, 1, 2}),
@@ -266,6 +276,14 @@ def test_compiled_functions_at_other_lengths(name):
         for got, want in zip(compiled(x), wanted, strict=True):
             assert got.shape == want.shape
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+def test_gradients_at_other_lengths_of_equal_axes(path):
+    gradient = mx.grad(lambda x: (mx.sort(x, axis=0) * 2 + x.mean()).sum())
+    imported = exported(path, gradient, mx.random.normal((4, 4)))
+    for shape in ((7, 4), (4, 7), (9, 9), (2, 5), (1, 4)):
+        x = mx.random.normal(shape)
+        np.testing.assert_allclose(imported(x)[0], gradient(x), rtol=1e-5)
 
 
 def test_what_is_bound_is_named(path):

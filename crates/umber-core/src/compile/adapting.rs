@@ -8,8 +8,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, Shape, bail, ensure};
 
-use super::hints::{Hint, Hints, only_change};
+use super::hints::{Hint, Hints, OUTPUT, only_change};
 use super::joining::{Joined, Parts, fitting, inherited, reshaped, whole};
+use super::other_trace::OtherTrace;
 use super::reads::SlotRead;
 use super::windows::{cut, place_at, without_ones};
 use crate::graph::program::{Operand, Step};
@@ -98,22 +99,19 @@ impl Program {
             open: vec![None; arguments.len()],
             joined: vec![None; arguments.len()],
             steps: Vec::with_capacity(self.steps.len()),
+            arguments: arguments.len(),
+            other: match deciding {
+                Deciding::Hints(_) => None,
+                Deciding::Trace(other, _) => Some(OtherTrace::new(other)?),
+            },
             deciding,
         };
         for step in &self.steps {
             adapting.visit(step)?;
         }
-        let is_free_constant = |operand: &Operand| match operand {
-            Operand::Constant(constant) => constant.0.shape.ndim() > 0,
-            Operand::Slot(_) => false,
-        };
-        ensure!(
-            self.arguments == arguments || !self.outputs.iter().any(is_free_constant),
-            Value,
-            "[full] the shape of a constant that is returned may depend on the lengths of arguments"
-        );
+        let outputs = self.outputs.iter().enumerate().map(|(i, output)| adapting.output(i, output)).collect();
         let Adapting { old, new, steps, .. } = adapting;
-        let program = Program { arguments: arguments.to_vec(), steps, outputs: self.outputs.clone() };
+        let program = Program { arguments: arguments.to_vec(), steps, outputs };
         Ok(Adapted { program, old, new })
     }
 }
@@ -156,6 +154,8 @@ struct Adapting<'a> {
     /// Of slots with an axis that was joined from several: what each axis consists of.
     joined: Vec<Option<Joined>>,
     steps: Vec<Step>,
+    arguments: usize,
+    other: Option<OtherTrace<'a>>,
     deciding: Deciding<'a>,
 }
 
@@ -269,6 +269,85 @@ impl Adapting<'_> {
         }
     }
 
+    /// The shape of an array that was `old`, of which `assumed` may be wrong: by the other trace, or what one told.
+    fn told(&mut self, step: usize, place: u32, old: &Shape, mut assumed: Shape) -> Shape {
+        match (&self.other, &mut self.deciding) {
+            (Some(other), Deciding::Trace(_, hints)) => {
+                let Some(shape) = other.shape(step, place).filter(|shape| shape.ndim() == old.ndim()) else {
+                    return assumed;
+                };
+                let mut found = Vec::new();
+                for axis in (0..old.ndim()).filter(|&axis| shape[axis] != assumed[axis]) {
+                    let lengths = (old[axis], shape[axis]);
+                    let arguments = self.old[..self.arguments].iter().zip(&self.new);
+                    let axes = arguments.enumerate().flat_map(|(argument, (old, new))| {
+                        let both = old.shape.iter().copied().zip(new.shape.iter().copied()).enumerate();
+                        both.map(move |(axis, both)| ((argument, axis), both))
+                    });
+                    let mut axes = axes.filter(|(_, both)| *both == lengths).map(|(axis, _)| axis);
+                    let Some(of) = axes.next() else { return assumed };
+                    // Of two axes of one argument it cannot be told which it follows; those of several must agree.
+                    if axes.any(|(argument, _)| argument == of.0) {
+                        return assumed;
+                    }
+                    found.push((place, axis as u32, of));
+                }
+                if !found.is_empty() {
+                    hints.put(step, Hint::Lengths(found));
+                }
+                shape.clone()
+            }
+            (_, Deciding::Hints(hints)) => {
+                let lengths = hints.of(step).filter_map(|hint| match hint {
+                    Hint::Lengths(lengths) => Some(lengths),
+                    Hint::Rest(_) | Hint::Cut(_) | Hint::Place(_) => None,
+                });
+                for &(_, axis, (argument, along)) in lengths.flatten().filter(|(own, ..)| *own == place) {
+                    let length = self.new.get(argument).and_then(|spec| spec.shape.get(along).copied());
+                    if let (Some(length), Some(own)) = (length, assumed.as_mut_slice().get_mut(axis as usize))
+                    {
+                        *own = length;
+                    }
+                }
+                assumed
+            }
+            (None, Deciding::Trace(..)) => assumed,
+        }
+    }
+
+    /// Let a broadcast have another shape, if its source has that.
+    fn spread(&mut self, maker: usize, slot: usize, shape: Shape) {
+        if self.new[slot].shape != shape
+            && self.steps[maker].inputs[0].spec(&self.new).shape.broadcasts_to(&shape)
+        {
+            self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
+            self.new[slot].shape = shape;
+        }
+    }
+
+    /// An output of the program: of constants and broadcasts nothing else tells the lengths.
+    fn output(&mut self, number: usize, output: &Operand) -> Operand {
+        let place = self.steps.len() + number;
+        match output {
+            Operand::Constant(constant) if constant.0.shape.ndim() > 0 => {
+                let mut constant = constant.clone();
+                let old = constant.0.shape.clone();
+                constant.0.shape = self.told(place, OUTPUT, &old, old.clone());
+                Operand::Constant(constant)
+            }
+            Operand::Slot(slot) => {
+                let slot = *slot as usize;
+                if let Some(maker) = self.open[slot] {
+                    let (old, new) = (self.old[slot].shape.clone(), self.new[slot].shape.clone());
+                    let shape = self.told(place, OUTPUT, &old, new);
+                    self.spread(maker, slot, shape);
+                }
+                output.clone()
+            }
+            Operand::Constant(_) => output.clone(),
+        }
+    }
+
     /// Give broadcasts and constants among the inputs of an elementwise operation the shape of the others.
     fn agree(&mut self, step: &Step, inputs: &mut [Operand]) -> Result<()> {
         let slots = || {
@@ -279,18 +358,18 @@ impl Adapting<'_> {
         };
         let shape = match slots().find(|&slot| self.open[slot].is_none()) {
             Some(decides) => self.new[decides].shape.clone(),
-            None => self.shape_of_broadcasts(slots()).ok_or_else(|| ambiguous(&step.op))?,
+            None => {
+                let old = step.inputs[0].spec(&self.old).shape.clone();
+                let assumed = self.shape_of_broadcasts(slots()).unwrap_or_else(|| old.clone());
+                self.told(self.steps.len(), OUTPUT, &old, assumed)
+            }
         };
         for operand in inputs {
             match operand {
                 Operand::Slot(slot) => {
                     let slot = *slot as usize;
                     if let Some(maker) = self.open[slot].take() {
-                        let source = self.steps[maker].inputs[0].spec(&self.new).shape.clone();
-                        if self.new[slot].shape != shape && source.broadcasts_to(&shape) {
-                            self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
-                            self.new[slot].shape.clone_from(&shape);
-                        }
+                        self.spread(maker, slot, shape.clone());
                     }
                     ensure!(
                         self.new[slot].shape == shape,
@@ -327,26 +406,31 @@ impl Adapting<'_> {
     /// Give constants and broadcasts beside inputs of other lengths the shape that follows from these, where one does.
     fn shape_constants(&mut self, step: &Step, inputs: &mut [Operand]) -> Result<()> {
         let is_changed = |operand: &&Operand| operand.spec(&self.old) != operand.spec(&self.new);
-        let Some(changed) = step.inputs.iter().find(is_changed) else { return Ok(()) };
-        let [old, new] = [&self.old, &self.new].map(|specs| changed.spec(specs).shape.clone());
+        let changed = step.inputs.iter().find(is_changed);
+        let changed = changed.map(|changed| {
+            [&self.old, &self.new].map(|specs: &Vec<ArraySpec>| changed.spec(specs).shape.clone())
+        });
+        let follows = |shape: &Shape| match &changed {
+            Some([old, new]) => beside(&step.op, shape, old, new),
+            None => Some(shape.clone()),
+        };
+        let number = self.steps.len();
         let is_free = |place: usize| place == 1 && matches!(step.op, Op::SliceUpdate(_));
-        for (_, operand) in inputs.iter_mut().enumerate().filter(|(place, _)| !is_free(*place)) {
+        for (place, operand) in inputs.iter_mut().enumerate().filter(|(place, _)| !is_free(*place)) {
             match operand {
                 Operand::Constant(constant) if constant.0.shape.ndim() > 0 => {
-                    let shape = beside(&step.op, &constant.0.shape, &old, &new);
-                    constant.0.shape = shape.ok_or_else(|| ambiguous(&step.op))?;
+                    let old = constant.0.shape.clone();
+                    let assumed = follows(&old).ok_or_else(|| ambiguous(&step.op))?;
+                    constant.0.shape = self.told(number, place as u32, &old, assumed);
                 }
                 Operand::Constant(_) => {}
                 Operand::Slot(slot) => {
                     let slot = *slot as usize;
-                    let Some(maker) = self.open[slot].filter(|_| self.old[slot] == self.new[slot]) else {
-                        continue;
-                    };
-                    let Some(shape) = beside(&step.op, &self.new[slot].shape, &old, &new) else { continue };
-                    if self.steps[maker].inputs[0].spec(&self.new).shape.broadcasts_to(&shape) {
-                        self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
-                        self.new[slot].shape = shape;
-                    }
+                    let Some(maker) = self.open[slot] else { continue };
+                    let (old, new) = (self.old[slot].shape.clone(), self.new[slot].shape.clone());
+                    let assumed = if old == new { follows(&new).unwrap_or(new) } else { new };
+                    let shape = self.told(number, place as u32, &old, assumed);
+                    self.spread(maker, slot, shape);
                 }
             }
         }
@@ -388,10 +472,10 @@ fn rest_of(
     axes: std::ops::Range<usize>,
 ) -> Option<usize> {
     match deciding {
-        Deciding::Hints(hints) => match hints.of(step)? {
+        Deciding::Hints(hints) => hints.of(step).find_map(|hint| match hint {
             Hint::Rest(rest) => rest.iter().copied().find(|axis| axes.contains(axis)),
-            Hint::Cut(_) | Hint::Place(_) => None,
-        },
+            Hint::Cut(_) | Hint::Place(_) | Hint::Lengths(_) => None,
+        }),
         Deciding::Trace(..) => match deciding.other(step)? {
             Op::Reshape(other) if other.shape.ndim() == shape.ndim() => {
                 only_change(shape, &other.shape, axes.start, axes.end)

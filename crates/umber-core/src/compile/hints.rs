@@ -2,7 +2,11 @@
 //!
 //! `x[:, 1:]` and `x[:, 1:4]` record the same slice of an axis of length four. A trace at another length shows which it was.
 
+use std::mem::discriminant;
+
 use umber_types::Shape;
+
+use super::shapeless::Axis;
 
 /// What steps do at other lengths, each with its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -17,7 +21,13 @@ pub(super) enum Hint {
     Cut(Vec<Option<Cut>>),
     /// A partition: from which end the place in order is counted.
     Place(Anchor),
+    /// Arrays whose lengths nothing in the step tells: an input by its number or [`OUTPUT`], an axis of it, and the axis of
+    /// an argument that has the same length.
+    Lengths(Vec<(u32, u32, Axis)>),
 }
+
+/// The output of a step, beside the numbers of its inputs.
+pub(super) const OUTPUT: u32 = u32::MAX;
 
 /// Does a place keep its distance from the start of its axis or from the end?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -49,13 +59,16 @@ pub(super) struct Part {
 }
 
 impl Hints {
-    pub(super) fn of(&self, step: usize) -> Option<&Hint> {
-        self.0.iter().find(|(known, _)| *known as usize == step).map(|(_, hint)| hint)
+    pub(super) fn of(&self, step: usize) -> impl Iterator<Item = &Hint> {
+        self.0.iter().filter(move |(known, _)| *known as usize == step).map(|(_, hint)| hint)
     }
 
     /// Add what is not known of a step yet.
     pub(super) fn put(&mut self, step: usize, hint: Hint) {
-        let known = self.0.iter_mut().find(|(known, _)| *known as usize == step);
+        let is_of_kind = |(known, own): &&mut (u32, Hint)| {
+            *known as usize == step && discriminant(own) == discriminant(&hint)
+        };
+        let known = self.0.iter_mut().find(is_of_kind);
         match (known.map(|(_, known)| known), hint) {
             (Some(Hint::Rest(known)), Hint::Rest(more)) => {
                 known.extend(more.into_iter().filter(|axis| !known.contains(axis)).collect::<Vec<_>>());
@@ -63,6 +76,13 @@ impl Hints {
             (Some(Hint::Cut(known)), Hint::Cut(more)) => {
                 for (known, more) in known.iter_mut().zip(more) {
                     *known = known.or(more);
+                }
+            }
+            (Some(Hint::Lengths(known)), Hint::Lengths(more)) => {
+                for (place, axis, of) in more {
+                    if !known.iter().any(|(own, along, _)| (*own, *along) == (place, axis)) {
+                        known.push((place, axis, of));
+                    }
                 }
             }
             (Some(_), _) => {}

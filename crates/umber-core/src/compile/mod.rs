@@ -9,6 +9,7 @@ pub mod cache;
 mod constants;
 mod hints;
 mod joining;
+mod other_trace;
 mod reads;
 mod recipe;
 mod shapeless;

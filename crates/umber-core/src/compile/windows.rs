@@ -22,10 +22,10 @@ pub(super) fn place_at(
         Anchor::End => (place + new).checked_sub(old),
     };
     let anchor = match deciding {
-        Deciding::Hints(hints) => match hints.of(step)? {
-            Hint::Place(anchor) => *anchor,
-            Hint::Rest(_) | Hint::Cut(_) => return None,
-        },
+        Deciding::Hints(hints) => hints.of(step).find_map(|hint| match hint {
+            Hint::Place(anchor) => Some(*anchor),
+            Hint::Rest(_) | Hint::Cut(_) | Hint::Lengths(_) => None,
+        })?,
         Deciding::Trace(other, hints) => {
             let Op::Sort(other) = &other.steps.get(step)?.op else { return None };
             let anchor = [Anchor::Start, Anchor::End]
@@ -64,10 +64,10 @@ pub(super) fn cut(
         }
         let own = part(window, axis);
         let known = match (&*deciding, other) {
-            (Deciding::Hints(hints), _) => match hints.of(step) {
-                Some(Hint::Cut(cuts)) => *cuts.get(axis)?,
-                Some(Hint::Rest(_) | Hint::Place(_)) | None => None,
-            },
+            (Deciding::Hints(hints), _) => hints.of(step).find_map(|hint| match hint {
+                Hint::Cut(cuts) => cuts.get(axis).copied().flatten(),
+                Hint::Rest(_) | Hint::Place(_) | Hint::Lengths(_) => None,
+            }),
             (Deciding::Trace(..), Some(other)) if other.starts.len() == old.ndim() => {
                 Cut::between(own, old[axis], part(other, axis), new[axis])
             }

@@ -44,7 +44,7 @@ fn elementwise_steps_become_one() -> Result<()> {
     check(
         &fused.program,
         "%0 : float32[3,4]
-         %1 = fused(%1 = 2.0, %2 = multiply %0 %1, %3 = 1.0, %4 = add %2 %3, %5 = tanh %4 -> %5) %0 : float32[3,1]
+         %1 = fused(2.0, multiply v0 v1, 1.0, add v2 v3, tanh v4) %0 : float32[3,1]
          %2 = reshape %1 : float32[3]
          return %2",
     );

@@ -5,7 +5,9 @@ use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result};
 
 use super::number_of_elements::NumberOfElements;
 use super::products::others;
-use super::rules::{binary, broadcast, cast, conj, div, doubled, mul_absorbing, widened, zeros_like};
+use super::rules::{
+    binary, broadcast, broadcast_like, cast, conj, div, doubled, mul_absorbing, widened, zeros_like,
+};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
@@ -75,7 +77,7 @@ impl Primitive for Reduce {
         rule(|| {
             let x = &at.inputs[0];
             if self.kind == ReduceKind::Sum {
-                return Ok(smallvec![Some(broadcast(&cotangents[0], x.shape())?)]);
+                return Ok(smallvec![Some(broadcast_like(&cotangents[0], x)?)]);
             }
             if self.kind == ReduceKind::Mean {
                 // Of 16-bit floats, the number of elements may be none.

@@ -124,6 +124,14 @@ pub(crate) fn full_like(x: &Array, value: impl Into<Scalar>, dtype: DType) -> Ar
     chosen.unwrap_or(value)
 }
 
+/// `a` broadcast to the shape of `x`; [`full_like`] if it is a constant.
+pub(crate) fn broadcast_like(a: &Array, x: &Array) -> Result<Array> {
+    match a.constant() {
+        Some(value) => Ok(full_like(x, value, a.dtype())),
+        None => broadcast(a, x.shape()),
+    }
+}
+
 /// `x` converted, or as it is.
 pub(crate) fn cast(x: &Array, dtype: DType) -> Result<Array> {
     if x.dtype() == dtype {

@@ -6,6 +6,7 @@ use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, DType, Result, UnaryKind};
 
 use super::{Composite, Decompose, Parameter, centred};
+use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::number_of_elements::NumberOfElements;
@@ -148,10 +149,17 @@ impl Spread {
         Array::record_one(Select, &[&broadcast(&is_even, x.shape())?, &zeros_like(&ratio), &ratio])
     }
 
-    /// The constant factor of the derivative.
-    fn factor(self, shape: &[usize]) -> f64 {
+    /// `ct` times the constant factor of the derivative.
+    fn scaled(self, ct: &Array, x: &Array) -> Result<Array> {
         let degree = if self.measure == Measure::Variance { 2.0 } else { 1.0 };
-        degree / self.freedom(shape)
+        if !x.is_traced() || !are_lengths_free() {
+            return mul(ct, &constant(ct, degree / self.freedom(x.shape())));
+        }
+        let count = NumberOfElements { axes: self.axes(), dtype: DType::Float64 }.record(x)?;
+        let freedom = sub(&count, &constant(&count, self.ddof.value()))?;
+        let freedom = binary(BinaryKind::Maximum, &freedom, &zeros_like(&freedom))?;
+        let factor = cast(&div(&constant(&freedom, degree), &freedom)?, ct.dtype())?;
+        mul(ct, &broadcast(&factor, ct.shape())?)
     }
 }
 
@@ -183,7 +191,7 @@ impl Decompose for Spread {
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let x = &at.inputs[0];
-            let ct = mul(&cotangents[0], &constant(&cotangents[0], self.factor(x.shape())))?;
+            let ct = self.scaled(&cotangents[0], x)?;
             let pulled = mul(&broadcast(&ct, x.shape())?, &self.slope(x, &at.outputs[0])?)?;
             Ok(smallvec![Some(cast(&pulled, x.dtype())?)])
         })
@@ -195,7 +203,7 @@ impl Decompose for Spread {
             let x = &at.inputs[0];
             let t = widened(tangents[0].as_ref().expect("jvp rules run with a tangent"))?;
             let total = sum(&mul(&self.slope(x, &at.outputs[0])?, &t)?, &self.axes())?;
-            Ok(vec![mul(&total, &constant(&total, self.factor(x.shape())))?])
+            Ok(vec![self.scaled(&total, x)?])
         })
     }
 
