@@ -37,7 +37,7 @@ def reduced(rng, _):
     return lambda x, y: (mx.broadcast_to(mx.sum(x, axis=axis, keepdims=True), x.shape), y)
 
 
-def turned(_, __):
+def transposed(_, __):
     return lambda x, y: (x.T, y)
 
 
@@ -73,7 +73,7 @@ def chosen(rng, _):
     return lambda x, y: (mx.where(x > y, x, y * factor), y)
 
 
-STAGES = [unary, unary, binary, scaled, rows, reduced, turned, moved, swapped, product]
+STAGES = [unary, unary, binary, scaled, rows, reduced, transposed, moved, swapped, product]
 STAGES += [written, chosen]
 
 

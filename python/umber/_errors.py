@@ -48,9 +48,9 @@ _SAID = {
 }
 # Checked before something is made.
 _PLAIN = ("int", "float", "str", "mx.Dtype")
-# What functions are said to return that make functions: some check their arguments at once, others
-# leave them to the function that they make.
-_CHECKED_AT_ONCE = "Schedule"
+# Return annotations of functions that make functions: a schedule's arguments are checked when it is
+# made, an initialiser's when it is called.
+_CHECKED_WHEN_MADE = "Schedule"
 _CHECKED_IN_USE = "Initializer"
 _REFUSED = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
 _STRAY = (AttributeError, KeyError, ZeroDivisionError)
@@ -77,11 +77,11 @@ def _is_function(value: Any) -> bool:
 def guarded(function: Callable, name: str) -> Callable:
     """The function with its errors in the package's form.
 
-    Arguments of one that makes a schedule are checked at once, those of one that makes an
-    initialiser when that is called, as in MLX.
+    Arguments of a function that makes a schedule are checked when it is made, those of one that
+    makes an initialiser when that is called, as in MLX.
     """
     made = getattr(function, "__annotations__", {}).get("return")
-    if made == _CHECKED_AT_ONCE:
+    if made == _CHECKED_WHEN_MADE:
         return _guarded_maker(function, name)
     if made == _CHECKED_IN_USE:
         function = _checked_in_use(function, name)

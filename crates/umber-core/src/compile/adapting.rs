@@ -242,11 +242,8 @@ impl Adapting<'_> {
     fn spread_update(&mut self, shape: &Shape, free: FreeUpdate, operand: &mut Operand) {
         match (free, operand) {
             (FreeUpdate::Constant, Operand::Constant(constant)) => constant.0.shape.clone_from(shape),
-            (FreeUpdate::Broadcast(maker), Operand::Slot(slot))
-                if self.steps[maker].inputs[0].spec(&self.new).shape.broadcasts_to(shape) =>
-            {
-                self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
-                self.new[*slot as usize].shape.clone_from(shape);
+            (FreeUpdate::Broadcast(maker), Operand::Slot(slot)) => {
+                self.spread(maker, *slot as usize, shape.clone());
             }
             _ => {}
         }

@@ -158,7 +158,7 @@ fn region_of<'p>(slots: &Slots<'p>, members: &Members) -> (Region, SmallVec<[&'p
     let first = tape.inputs.len() as u32;
     tape.steps.iter_mut().for_each(|step| settle(step, first));
     numbers.iter_mut().for_each(|number| *number = settled(*number, first));
-    // All steps lead to a reduction, so the last one leads there at once.
+    // The last step computes the input of a reduction.
     match beside {
         Beside::Reduction(_) => tape.outputs.push(numbers[last]),
         Beside::Nothing | Beside::Product => {

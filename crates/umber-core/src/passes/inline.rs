@@ -67,9 +67,10 @@ pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<In
                 inliner.values.extend(inputs.into_iter().skip(forwarded));
             }
             _ => {
-                let op = step.op.clone();
-                let slot = inliner.push(Step { op, inputs, ..step.clone() }, root as u32, &specs[first..]);
-                inliner.values.extend((slot..slot + step.outputs).map(Operand::Slot));
+                let step = Step { inputs, ..step.clone() };
+                let count = step.outputs;
+                let slot = inliner.push(step, root as u32, &specs[first..]);
+                inliner.values.extend((slot..slot + count).map(Operand::Slot));
             }
         }
         for (slot, value) in inliner.values.iter().enumerate().skip(first) {

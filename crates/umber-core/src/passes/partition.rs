@@ -90,7 +90,7 @@ pub(crate) fn role(op: &Op) -> Role {
     }
 }
 
-/// Who reads a step, as far as known.
+/// The readers of a step found so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Readers {
     Nobody,

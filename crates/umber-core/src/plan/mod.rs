@@ -74,7 +74,7 @@ struct PlanStep {
     inputs: SmallVec<[Operand; 3]>,
     dtypes: SmallVec<[DType; 3]>,
     specs: SmallVec<[ArraySpec; 1]>,
-    /// Outputs that no later step reads are dropped at once.
+    /// Does a later step read it? By outputs; the others are dropped when the step has run.
     is_read: SmallVec<[bool; 1]>,
     first: u32,
     /// Outputs of the program that it writes: its own output, and the number of the program's.
