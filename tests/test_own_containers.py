@@ -1,6 +1,7 @@
 """Functions are called with the caller's own containers: class, identity, side effects."""
 
 import collections
+import sys
 import threading
 import time
 
@@ -483,6 +484,18 @@ def test_a_thread_begun_by_the_function_has_the_original_arrays():
 
     assert mx.grad(f)(s)["w"].item() == 12.0
     assert found == [12.0]
+
+
+@pytest.mark.parametrize("wrap", [lambda a: a, lambda a: (a,), lambda a: [(a,)], lambda a: ({"a": (a,)},)])
+def test_nothing_of_an_argument_is_kept_after_the_call(wrap):
+    def total(tree):
+        return sum((leaf * leaf).sum() for _, leaf in tree_flatten(tree))
+
+    a = mx.array([2.0, 3.0])
+    before = sys.getrefcount(a)
+    for transform in (mx.grad, mx.value_and_grad, mx.vmap, mx.compile, mx.checkpoint):
+        mx.eval(transform(total)(wrap(a)))
+        assert sys.getrefcount(a) == before, transform
 
 
 def test_cycles_made_by_the_function_are_no_matter():

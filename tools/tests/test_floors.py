@@ -121,7 +121,7 @@ def test_right_imports_pass(tmp_path, source):
 
 def test_code_after_a_test_module_still_counts(tmp_path):
     source = "#[cfg(test)] mod tests { use crate::eval; }\nuse crate::compile;"
-    (complaint,) = core(tmp_path, fusion=source, eval="", compile="")
+    (complaint,) = core(tmp_path, passes=source, eval="", compile="")
     assert "imports compile" in complaint
 
 
@@ -132,10 +132,10 @@ def test_reexports_of_the_crate_root_are_followed(tmp_path):
 
 
 def test_module_inside_another_may_have_its_own_layer(tmp_path):
-    assert core(tmp_path, graph="use crate::fusion::region::Region;", fusion="") == []
-    nested = {"fusion/region": "use super::super::graph::Array; use crate::fusion::partition;"}
-    (complaint,) = core(tmp_path, graph="use crate::{fusion::{region::Region}};", **nested)
-    assert "fusion imports fusion::partition" in complaint
+    assert core(tmp_path, graph="use crate::plan::region::Region;", plan="") == []
+    nested = {"plan/region": "use super::super::graph::Array; use crate::plan::cache;"}
+    (complaint,) = core(tmp_path, graph="use crate::{plan::{region::Region}};", **nested)
+    assert "plan imports plan::cache" in complaint
 
 
 def test_towers_do_not_know_each_other(tmp_path):

@@ -273,13 +273,13 @@ impl<'py> Substitution<'py> {
 
 impl Drop for Substitution<'_> {
     fn drop(&mut self) {
-        if self.containers.is_empty() {
-            return;
-        }
         // Only the comparison of keys can fail: what was not reached then stays as the function left it.
-        if let Err(error) = self.restore() {
+        if !self.containers.is_empty()
+            && let Err(error) = self.restore()
+        {
             error.write_unraisable(self.py, None);
         }
+        // Those in tuples, too, though nothing is put back there: an address means another object afterwards.
         leave(self.placeholders.iter().map(|(_, object)| address(object)));
     }
 }
