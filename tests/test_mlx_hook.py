@@ -574,6 +574,8 @@ def test_values_beyond_the_places_of_a_mask_are_ignored_as_mlx_does():
             ((3, 2), [1, 0, 1], numbers.reshape(8, 1), [[1, 1], [0, 0], [2, 2]]),
             ((2, 2), [[1, 0], [1, 1]], numbers, [[1, 0], [2, 3]]),
             ((2,), [1, 1], mx.array(5.0), [5, 5]),
+            ((3,), [1, 0, 1], mx.array([5.0]), [5, 0, 5]),
+            ((3, 2), [1, 0, 1], mx.array([[5.0]]), [[5, 5], [0, 0], [5, 5]]),
         ):
             for found in outcomes(shape, mask, values) if values.ndim else [
                 assigned(mx.zeros(shape), mx.array(mask) > 0, values)

@@ -302,6 +302,12 @@ impl Family {
     }
 }
 
+/// What an array that is still to be computed spreads, or shows under another shape.
+fn spread_from(array: &Array) -> Option<Array> {
+    let is_view = !array.is_evaluated() && matches!(array.node().op(), Op::Broadcast(_) | Op::Reshape(_));
+    is_view.then(|| array.node().lock_inputs().first().cloned())?
+}
+
 impl Traced {
     /// The same function that spreads captured arrays itself: what one is spread to depends on the lengths of arguments.
     fn opened(self) -> Traced {
@@ -320,23 +326,27 @@ impl Traced {
         // Until it is known how many arrays are kept, what is spread has numbers from here.
         let beyond = program.slots() + captured.len();
         for array in &captured {
-            let source = match array.node().op() {
-                Op::Broadcast(_) if !array.is_evaluated() => array.node().lock_inputs().first().cloned(),
-                _ => None,
-            };
-            places.push(match source {
-                Some(source) => {
-                    spread.push(Step {
-                        op: array.node().op().clone(),
-                        stream: array.node().stream(),
-                        inputs: smallvec![Operand::Slot(place_of(&source) as u32)],
-                        outputs: 1,
-                        origin: program::Origin(array.node().origin().cloned()),
-                    });
-                    beyond + spread.len() - 1
-                }
-                None => place_of(array),
-            });
+            let mut views: Vec<Array> = Vec::new();
+            let mut source = array.clone();
+            while let Some(inner) = spread_from(&source) {
+                views.push(std::mem::replace(&mut source, inner));
+            }
+            // A reshape alone keeps the lengths that it has.
+            while views.last().is_some_and(|view| !matches!(view.node().op(), Op::Broadcast(_))) {
+                source = views.pop().expect("there is a last one");
+            }
+            let mut place = place_of(&source);
+            for view in views.iter().rev() {
+                spread.push(Step {
+                    op: view.node().op().clone(),
+                    stream: view.node().stream(),
+                    inputs: smallvec![Operand::Slot(place as u32)],
+                    outputs: 1,
+                    origin: program::Origin(view.node().origin().cloned()),
+                });
+                place = beyond + spread.len() - 1;
+            }
+            places.push(place);
         }
         if spread.is_empty() {
             return Traced { program, given, captured, reads };
@@ -358,6 +368,17 @@ impl Traced {
             .steps
             .iter()
             .map(|step| Step { inputs: step.inputs.iter().map(moved).collect(), ..step.clone() });
+        let placed = |mut step: Step| {
+            for operand in &mut step.inputs {
+                match operand {
+                    Operand::Slot(slot) if *slot as usize >= beyond => {
+                        *slot = (*slot as usize - beyond + count) as u32;
+                    }
+                    Operand::Slot(_) | Operand::Constant(_) => {}
+                }
+            }
+            step
+        };
         let opened = Program {
             arguments: program.arguments[..given]
                 .iter()
@@ -365,7 +386,7 @@ impl Traced {
                 .cloned()
                 .collect(),
             outputs: program.outputs.iter().map(moved).collect(),
-            steps: spread.into_iter().chain(steps).collect(),
+            steps: spread.into_iter().map(placed).chain(steps).collect(),
         };
         reads.move_slots(|slot| match moved(&Operand::Slot(slot)) {
             Operand::Slot(slot) => slot,

@@ -9,6 +9,7 @@ use super::check_integers;
 use crate::graph::{Array, Inputs};
 use crate::ops::promotion::cast_constant;
 use crate::primitives::gather::{Places, iota};
+use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::rules::{self, binary, constant};
 use crate::primitives::select::Select;
 use crate::primitives::slice::{Window, slice, slice_along};
@@ -201,7 +202,8 @@ impl Block {
             let place = sorted.iter().position(|&other| other == axis).expect("sorted holds the same axes");
             let first = rules::reshape(&slice_along(&starts, 0, number, 1)?, Shape::scalar())?;
             // Places below zero would count from the end.
-            let outside = rules::sub(&first, &constant(&first, a.shape()[axis] as i64))?;
+            let length = NumberOfElements { axes: Axes::sorted([axis]), dtype: DType::Int64 }.record(a)?;
+            let outside = rules::sub(&first, &length)?;
             let is_negative = binary(BinaryKind::Less, &first, &constant(&first, 0))?;
             let first = Array::record_one(Select, &[&is_negative, &outside, &first])?;
             indices[place] = rules::add(&iota(&grid, place)?, &rules::broadcast(&first, &grid)?)?;

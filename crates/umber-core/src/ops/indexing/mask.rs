@@ -105,8 +105,12 @@ pub(super) fn update_in_turn(
 pub(super) fn first_values(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     let trailing = a.ndim().saturating_sub(mask.ndim());
     let Some(axis) = values.ndim().checked_sub(trailing + 1) else { return Ok(values.clone()) };
+    // One value goes to every place, however many there are.
+    if values.shape()[axis] <= 1 {
+        return Ok(values.clone());
+    }
     let count = dependent::count_of("index", mask)?;
-    if values.shape()[axis] <= count.max(1) {
+    if values.shape()[axis] <= count {
         return Ok(values.clone());
     }
     let mut window = Window::whole(values.shape());
