@@ -68,7 +68,7 @@ test-checked: $(stamps)/venv ## Run the Rust tests with assertions in the kernel
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
-	$(if $(PYTEST_ARGS),,UMBER_AT_ONCE=0 $(python) -m pytest -q -n $(PYTEST_WORKERS) $(recorded))
+	$(if $(PYTEST_ARGS),,UMBER_EAGER=0 $(python) -m pytest -q -n $(PYTEST_WORKERS) $(recorded))
 
 # PyTorch, JAX, TensorFlow and their kin are gigabytes, and must not decide which versions the other tests run with.
 test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange memory with them

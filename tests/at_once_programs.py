@@ -1,4 +1,4 @@
-"""Operations on a few elements, one result a line: run with and without `UMBER_AT_ONCE`.
+"""Operations on a few elements, one result a line: run with and without `UMBER_EAGER`.
 
 `python at_once_programs.py` prints the name and the bytes of each result.
 """

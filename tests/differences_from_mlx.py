@@ -1491,7 +1491,8 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "(lambda f: (mx.export_to_dot(f, mx.array([1]) + mx.array([2])), 'dd' in f.getvalue()))"
             "(__import__('io').StringIO())[1]",
             "draws every operation that has not been evaluated",
-            "draws those with more than 1,024 elements; `UMBER_AT_ONCE=0` in the environment, all",
+            "draws those with more than 1,024 elements; of a function, `export_to_dot(file, f, x)`,"
+            " or with `UMBER_EAGER=0` in the environment, all",
             "Few elements are computed sooner than an operation on them is recorded.",
         ),
         Difference(

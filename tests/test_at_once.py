@@ -26,7 +26,7 @@ def run(*arguments, **environment):
 
 
 def test_results_are_those_of_recorded_operations():
-    at_once, recorded = (run(str(PROGRAMS), UMBER_AT_ONCE=mode).splitlines() for mode in ("1", "0"))
+    at_once, recorded = (run(str(PROGRAMS), UMBER_EAGER=mode).splitlines() for mode in ("1", "0"))
     assert len(at_once) == len(recorded) > 10_000
     for now, later in zip(at_once, recorded, strict=True):
         assert now == later
@@ -38,7 +38,7 @@ def test_what_is_computed_as_written_leaves_nothing_to_draw(mode, holds):
         "import io, umber.core as mx; x = mx.array([1.0, 2.0]); text = io.StringIO(); "
         "mx.export_to_dot(text, x + x); print('Add' in text.getvalue())"
     )
-    assert run("-c", program, UMBER_AT_ONCE=mode) == f"{holds}\n"
+    assert run("-c", program, UMBER_EAGER=mode) == f"{holds}\n"
 
 
 def test_more_elements_are_recorded():

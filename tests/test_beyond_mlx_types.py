@@ -237,7 +237,7 @@ def test_devices():
     [
         ("UMBER_CPU", ("scalar", "avx2", "avx512", "amx", ""), "nonsense"),
         ("UMBER_NUM_THREADS", ("2", ""), "abc"),
-        ("UMBER_AT_ONCE", ("0", "1", ""), "yes"),
+        ("UMBER_EAGER", ("0", "1", ""), "yes"),
     ],
 )
 def test_settings_that_mean_nothing_are_told(name, good, bad):

@@ -379,6 +379,29 @@ def test_dot(tmp_path):
         mx.export_to_dot(text, x, y=3)
 
 
+def test_dot_of_a_function_is_the_same_for_few_elements_and_many():
+    def f(x, tree):
+        return {"sum": (mx.exp(x) * 2).sum(), "rest": [tree["y"] - x, x[0]]}
+
+    def drawn(size):
+        text = io.StringIO()
+        mx.export_to_dot(text, f, mx.ones(size), {"y": mx.ones(size)})
+        return text.getvalue()
+
+    assert drawn(3) == drawn(3000)
+    for label in ("Exp", "Multiply", "Sum", "Subtract", "Slice"):
+        assert f'[label ="{label}"' in drawn(3)
+    with pytest.raises(TypeError, match="arguments by place"):
+        mx.export_to_dot(io.StringIO(), f, mx.ones(2), tree={"y": mx.ones(2)})
+    with pytest.raises(ValueError, match="expected arrays"):
+        mx.export_to_dot(io.StringIO(), lambda x: 3, mx.ones(2))
+    model = nn.Linear(2, 2)
+    mx.eval(model.parameters())
+    text = io.StringIO()
+    mx.export_to_dot(text, lambda x: model(x), mx.ones((1, 2)))
+    assert '"Matmul"' in text.getvalue()
+
+
 def pieces(path):
     """The header of a file as a dict, the functions in it, and the bytes after it."""
     data = Path(path).read_bytes()

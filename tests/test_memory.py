@@ -251,9 +251,9 @@ def test_buffers_count_once():
     shared = np.ones(1000, np.float32)
     assert mx.get_array_buffer_size(mx.asarray(shared)) == shared.nbytes
     assert mx.get_array_buffer_size() == mx.get_array_buffer_size(3) == 0
-    refused = r"^\[get_array_buffer_size\] got an array of shape \(3,\) that is not evaluated"
+    refused = r"^\[get_array_buffer_size\] got an array of shape \(3000,\) that is not evaluated"
     with pytest.raises(ValueError, match=refused):
-        mx.get_array_buffer_size(mx.zeros(3) + 1)
+        mx.get_array_buffer_size(mx.zeros(3000) + 1)
 
 
 def test_nothing_is_wired():

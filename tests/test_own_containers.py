@@ -486,7 +486,9 @@ def test_a_thread_begun_by_the_function_has_the_original_arrays():
     assert found == [12.0]
 
 
-@pytest.mark.parametrize("wrap", [lambda a: a, lambda a: (a,), lambda a: [(a,)], lambda a: ({"a": (a,)},)])
+@pytest.mark.parametrize(
+    "wrap", [lambda a: a, lambda a: (a,), lambda a: [(a,)], lambda a: ({"a": (a,)},)]
+)
 def test_nothing_of_an_argument_is_kept_after_the_call(wrap):
     def total(tree):
         return sum((leaf * leaf).sum() for _, leaf in tree_flatten(tree))

@@ -207,6 +207,16 @@ FUNCTIONS = {
     ),
     "rows written": (with_row, {0, 1, 2}),
     "one row added to": (lambda x: x.at[0].add(1), {0, 1, 2}),
+    "a column subtracted from": (lambda x: x.at[:, 1].subtract(2.0), {0, 1, 2}),
+    "a column reduced by a row": (lambda x: x.at[:, 1].subtract(WEIGHT[:, 0]), {0, 1}),
+    "a block from computed starts": (
+        lambda x: mx.slice(x, mx.array([0, 0]), axes=(0, 1), slice_size=(1, 2, 2)),
+        {0, 1, 2},
+    ),
+    "a block written at computed starts": (
+        lambda x: mx.slice_update(x, mx.zeros((1, 2, 2)), mx.array([0, 0]), axes=(0, 1)),
+        {0, 1, 2},
+    ),
     "a window written": (lambda x: x.at[1:, -2:].multiply(3), {0, 1, 2}),
     "gradient of a row": (mx.grad(lambda x: (x[0] ** 2).sum()), {0, 1, 2}),
     "gradient of rows taken": (mx.grad(lambda x: (x[mx.array([0, 0])] ** 2).sum()), {0, 1, 2}),

@@ -2,7 +2,9 @@
 
 Crates: every dependency of one workspace crate on another must lie on a lower floor. Modules of
 umber-core: every path that starts at the crate root, written `crate::` or as enough `super::`,
-must lead to a module that LAYERS allows. Test modules may import anything.
+must lead to a module that LAYERS allows. Test modules may import anything. No static of
+umber-core may hold a function or an object that is set while the program runs: such a hook is
+an import upwards that no path shows. What a front end tells the core has one place, FRONTEND.
 
 Also checked, since it is read from the same files: only the two crates of Python know PyO3, and
 every third-party crate of the workspace has its reason, a comment `# name: why`, in deny.toml.
@@ -48,13 +50,21 @@ FLOORS = {
 PYTHON = ("umber-python", "umber-module")
 
 # The modules of umber-core by layer, and the layers each may import beside itself. A module inside
-# another may have a layer of its own: a region is what a Fused node holds, so it is definition,
-# though it stands beside the code that makes regions.
+# another may have a layer of its own, as "outer::inner". Definition is what operations are: rules
+# are written with ops, ops are applied to arrays, and what is small is computed as it is applied.
 LAYERS = {
-    "ground": {"allocator", "buffer", "device", "error", "memory", "stream"},
-    "definition": {"graph", "op", "primitive", "primitives", "ops", "plan::region"},
+    "ground": {"device", "frontend", "line", "memory"},
+    "definition": {
+        "apply",
+        "backend",
+        "eager",
+        "graph",
+        "op",
+        "ops",
+        "primitive",
+        "primitives",
+    },
     "passes": {"passes"},
-    "backend": {"backend"},
     "plan": {"plan"},
     "eval": {"eval"},
     "transforms": {"transforms"},
@@ -65,14 +75,18 @@ ALLOWED = {
     "ground": set(),
     "definition": {"ground"},
     "passes": {"ground", "definition"},
-    "backend": {"ground", "definition"},
-    "plan": {"ground", "definition", "passes", "backend"},
-    "eval": {"ground", "definition", "passes", "backend", "plan"},
+    "plan": {"ground", "definition", "passes"},
+    "eval": {"ground", "definition", "passes", "plan"},
     "transforms": {"ground", "definition"},
     "compile": {"ground", "definition", "passes", "transforms"},
     "export": {"ground", "definition", "transforms", "compile"},
 }
 LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
+
+# The one module whose statics may hold what is set while a program runs, and the words that
+# tell that one does.
+FRONTEND = "frontend"
+CELLS = {"OnceLock", "OnceCell", "Mutex", "RwLock", "RefCell", "AtomicPtr", "mut"}
 
 # The segments of a path below the crate root.
 Segments = tuple[str, ...]
@@ -210,6 +224,29 @@ def module_path(path: Path, source: Path) -> Segments:
     return parts[:-1] if parts[-1] == "mod" else parts
 
 
+def hooks(tokens: list[str]) -> Iterator[str]:
+    """The names of statics that hold a function or an object that is set later."""
+    for index, token in enumerate(tokens):
+        if token != "static" or ":" not in tokens[index : index + 4]:
+            continue
+        end = next((i for i in range(index, len(tokens)) if tokens[i] in ("=", ";")), len(tokens))
+        kind = tokens[index:end]
+        if {"fn", "dyn"} & set(kind) and CELLS & set(kind):
+            yield kind[kind.index(":") - 1]
+
+
+def check_hooks(root: Path) -> list[str]:
+    """Complaints about hooks of umber-core that run upwards."""
+    source = root / "crates/umber-core/src"
+    return [
+        f"{path.relative_to(root)}: {name} is a hook, which imports upwards unseen; "
+        f"only {FRONTEND}.rs may have one"
+        for path in sorted(source.rglob("*.rs"))
+        if module_path(path, source)[0] != FRONTEND
+        for name in hooks(tokens_of(path.read_text()))
+    ]
+
+
 def check_modules(root: Path) -> list[str]:
     """Complaints about imports between the modules of umber-core."""
     source = root / "crates/umber-core/src"
@@ -244,7 +281,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
     root = parser.parse_args().root
-    complaints = check_manifests(root) + check_reasons(root) + check_modules(root)
+    checks = (check_manifests, check_reasons, check_modules, check_hooks)
+    complaints = [complaint for check in checks for complaint in check(root)]
     for complaint in complaints:
         print(f"[floors] {complaint}", file=sys.stderr)
     if not complaints:

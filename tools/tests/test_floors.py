@@ -131,19 +131,48 @@ def test_reexports_of_the_crate_root_are_followed(tmp_path):
     assert "imports eval::Worker (by crate::Hand)" in complaint
 
 
-def test_module_inside_another_may_have_its_own_layer(tmp_path):
+def test_module_inside_another_may_have_its_own_layer(tmp_path, monkeypatch):
+    monkeypatch.setitem(floors.LAYER_OF, "plan::region", "definition")
     assert core(tmp_path, graph="use crate::plan::region::Region;", plan="") == []
     nested = {"plan/region": "use super::super::graph::Array; use crate::plan::cache;"}
     (complaint,) = core(tmp_path, graph="use crate::{plan::{region::Region}};", **nested)
     assert "plan imports plan::cache" in complaint
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "static HOOK: OnceLock<fn(&Array) -> Result<()>> = OnceLock::new();",
+        "pub(crate) static HOOK: Mutex<Option<Box<dyn Fn() + Send>>> = Mutex::new(None);",
+        "static mut HOOK: Option<fn()> = None;",
+        "thread_local! { static HOOK: RefCell<Option<fn()>> = const { RefCell::new(None) }; }",
+    ],
+)
+def test_hooks_are_found(tmp_path, source):
+    write(tmp_path, {"crates/umber-core/src/graph/node.rs": source})
+    (complaint,) = floors.check_hooks(tmp_path)
+    assert "HOOK is a hook" in complaint
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "static TABLE: [fn(f32) -> f32; 2] = [sin, cos];",
+        "static COUNT: OnceLock<usize> = OnceLock::new();",
+        "fn f(x: &'static dyn Fn()) { let once: OnceLock<u8> = OnceLock::new(); }",
+    ],
+)
+def test_tables_and_values_are_no_hooks(tmp_path, source):
+    write(tmp_path, {"crates/umber-core/src/graph/node.rs": source})
+    assert floors.check_hooks(tmp_path) == []
+
+
 def test_towers_do_not_know_each_other(tmp_path):
     complaints = core(
         tmp_path,
         eval="use crate::transforms::vjp;",
-        transforms="use crate::backend::cpu;",
-        backend="",
+        transforms="use crate::plan::cache;",
+        plan="",
     )
     assert len(complaints) == 2
 

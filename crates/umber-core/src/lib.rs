@@ -1,15 +1,19 @@
 //! Floor 3: the framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
 //!
 //! Read in this order: [`graph`] (what an array is), [`primitive`] (what an operation must say), [`primitives`]
-//! (what each says), [`ops`] (the functions users call), [`fusion`] and [`eval`] (how graphs run), [`transforms`]
+//! (what each says), [`ops`] (the functions users call), [`eval`] (how graphs run), [`transforms`]
 //! (how graphs are rewritten).
 
+mod apply;
 pub mod backend;
 pub mod compile;
 pub mod device;
+pub mod eager;
 pub mod eval;
 pub mod export;
+pub mod frontend;
 pub mod graph;
+mod line;
 pub mod memory;
 pub mod op;
 pub mod ops;

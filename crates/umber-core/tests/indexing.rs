@@ -273,7 +273,6 @@ fn basic_indices_are_views() {
 
 #[test]
 fn parts_of_memory_that_others_write_are_copies() {
-    umber_core::eval::connect();
     let a = numbers(&[4, 5]);
     let buffer = &a.storage().expect("evaluated").buffer;
     let lease = Lease::new(buffer, Access::Writable).expect("writable");

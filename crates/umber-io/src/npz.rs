@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use umber_core::{Array, eval};
+use umber_core::{Array, eval, frontend};
 use umber_types::{Error, Result};
 
 use crate::format::foreign;
@@ -51,7 +51,7 @@ pub fn read(source: &Source) -> Result<Contents> {
         let archive = members(source)?;
         let mut contents = Contents::default();
         for member in &archive.members {
-            eval::check_interrupted()?;
+            frontend::check_interrupted()?;
             read_member(source, member, &archive.members, &mut contents)
                 .map_err(|error| error.map_message(|text| format!("'{}': {text}", member.name)))?;
         }

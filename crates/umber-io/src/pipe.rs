@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use umber_core::eval;
+use umber_core::frontend;
 use umber_types::{Error, Result};
 
 /// As long as nobody notices that it is waited before an interruption is looked for.
@@ -40,7 +40,7 @@ fn open(path: &Path, failed: impl Fn(io::Error) -> Error) -> Result<File> {
         match OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path) {
             // Nobody reads it yet.
             Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
-                eval::check_interrupted()?;
+                frontend::check_interrupted()?;
                 thread::sleep(PATIENCE);
             }
             opened => return opened.map_err(failed),
@@ -64,7 +64,7 @@ impl Write for Pipe {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(),
                 outcome => return outcome,
             }
-            if let Err(interruption) = eval::check_interrupted() {
+            if let Err(interruption) = frontend::check_interrupted() {
                 self.interruption = Some(interruption);
                 return Err(io::Error::other("interrupted"));
             }

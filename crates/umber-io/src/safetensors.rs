@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-use umber_core::{Array, DType, eval};
+use umber_core::{Array, DType, eval, frontend};
 use umber_types::{Error, Result, bail, ensure};
 
 use crate::{MOST_AXES, Mapping, Source, Target, bytes_of, shape_of};
@@ -144,7 +144,7 @@ pub fn read(source: &Source) -> Result<Contents> {
         check_places(&mut entries, source.length() - begin)?;
         let mut arrays = Vec::with_capacity(entries.len());
         for (name, entry) in entries {
-            eval::check_interrupted()?;
+            frontend::check_interrupted()?;
             let array = tensor(source, begin, &entry)
                 .map_err(|error| error.map_message(|text| format!("'{name}': {text}")))?;
             arrays.push((name, array));

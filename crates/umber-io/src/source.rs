@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use umber_core::graph::Storage;
 use umber_core::memory::Buffer;
-use umber_core::{Array, DType, Layout, Shape, eval, ops};
+use umber_core::{Array, DType, Layout, Shape, frontend, ops};
 use umber_types::{Result, bail, ensure};
 
 use crate::{about, io_error};
@@ -191,7 +191,7 @@ impl Source {
                     file.read_exact_at(piece, (self.start + begin + done) as u64)
                         .map_err(|error| io_error("load", &self.name, &error))?;
                     done += piece.len();
-                    eval::check_interrupted()?;
+                    frontend::check_interrupted()?;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use umber_core::eval;
+use umber_core::frontend;
 use umber_types::Result;
 
 use crate::{io_error, whole};
@@ -133,7 +133,7 @@ impl Output<'_, '_> {
         mut write: impl FnMut(&mut Self, &[u8]) -> Result<()>,
     ) -> Result<()> {
         for piece in bytes.chunks(Self::PIECE) {
-            eval::check_interrupted()?;
+            frontend::check_interrupted()?;
             write(self, piece)?;
             self.done += piece.len() as u64;
             self.report()?;

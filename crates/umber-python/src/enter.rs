@@ -9,10 +9,10 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
-use umber::eval::{Hooks, at_once};
-use umber::{Array, Error, Result, Scalar};
+use umber::frontend::{self, Frontend};
+use umber::{Array, Error, Result, Scalar, eager};
 
-use crate::environment::few;
+use crate::environment::is_eager;
 use crate::explain::SETTLED;
 
 /// The exception classes of `umber.core` that Python does not have. Each derives from all that programs catch for the
@@ -263,14 +263,14 @@ pub(crate) fn enter<T: Send>(py: Python<'_>, body: impl Send + FnOnce() -> Resul
     py.detach(body).or_raise()
 }
 
-/// Evaluate an array with the interpreter lock released; what is there already, or at once, needs no letting go.
+/// Evaluate an array with the interpreter lock released, unless it is evaluated.
 pub(crate) fn evaluate(py: Python<'_>, array: &Array) -> PyResult<()> {
-    if at_once(array) { Ok(()) } else { enter(py, || array.eval()) }
+    if array.is_evaluated() { Ok(()) } else { enter(py, || array.eval()) }
 }
 
 /// The one element of an array.
 pub(crate) fn item(py: Python<'_>, array: &Array) -> PyResult<Scalar> {
-    if array.size() == 1 && at_once(array) { array.item().or_raise() } else { enter(py, || array.item()) }
+    if array.is_evaluated() { array.item().or_raise() } else { enter(py, || array.item()) }
 }
 
 /// Warn where the value of an array that a derivative is being taken of leaves for Python or NumPy: nothing that is
@@ -318,12 +318,29 @@ fn origin() -> Option<Arc<str>> {
     .flatten()
 }
 
-/// Evaluate what must not wait, with the lock released if this thread holds it.
-fn due(array: &Array) -> Result<()> {
-    Python::try_attach(|py| py.detach(|| array.eval())).unwrap_or_else(|| array.eval())
+/// Python: what it tells the core.
+struct Interpreter;
+
+impl Frontend for Interpreter {
+    fn is_interrupted(&self) -> bool {
+        interrupted()
+    }
+
+    fn run_unlocked(&self, work: &mut (dyn FnMut() + Send)) {
+        // Of a thread that Python does not know there is no lock to release.
+        Python::try_attach(|py| py.detach(&mut *work)).unwrap_or_else(&mut *work);
+    }
+
+    fn keeps_lines(&self) -> bool {
+        names_lines()
+    }
+
+    fn line(&self) -> Option<Arc<str>> {
+        origin()
+    }
 }
 
 fn connect() {
-    let origin = if names_lines() { Some(origin as fn() -> _) } else { None };
-    umber::eval::set_hooks(Hooks { interrupted, due, origin, few: few() });
+    frontend::connect(&Interpreter);
+    eager::enable(is_eager());
 }

@@ -5,7 +5,6 @@ use std::ffi::CString;
 
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
-use umber::eval::Few;
 
 /// What `UMBER_CPU` can be, as `umber-kernels` reads it.
 const LEVELS: [&str; 4] = ["scalar", "avx2", "avx512", "amx"];
@@ -22,17 +21,17 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
     {
         warn(py, "UMBER_NUM_THREADS", &count, "a number of threads, 1 or more")?;
     }
-    if let Some(answer) = text("UMBER_AT_ONCE")
+    if let Some(answer) = text("UMBER_EAGER")
         && !["0", "1"].contains(&&*answer)
     {
-        warn(py, "UMBER_AT_ONCE", &answer, "0 or 1")?;
+        warn(py, "UMBER_EAGER", &answer, "0 or 1")?;
     }
     Ok(())
 }
 
-/// When operations on a few elements that are there are computed: by default as they are written.
-pub(crate) fn few() -> Few {
-    if text("UMBER_AT_ONCE").is_some_and(|answer| answer == "0") { Few::Later } else { Few::AtOnce }
+/// Are operations on a few evaluated elements computed as they are written?
+pub(crate) fn is_eager() -> bool {
+    text("UMBER_EAGER").is_none_or(|answer| answer != "0")
 }
 
 /// The text of a variable that is set; that of an empty one says nothing.

@@ -18,7 +18,7 @@ use crate::made::Made;
 use crate::narrowing::is_under_mlx;
 use crate::operators::class_of_kind;
 use ops::Index;
-use ops::at_once::Entry;
+use ops::indexing::Entry;
 
 type Indices = SmallVec<[Index; 4]>;
 
@@ -273,7 +273,7 @@ impl PyArray {
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         if let Some(entries) = places_and_axes(index) {
             // SAFETY: a look at fields.
-            let part = unsafe { self.peek(index.py(), |array| ops::at_once::part(array, &entries)) };
+            let part = unsafe { self.peek(index.py(), |array| ops::indexing::part(array, &entries)) };
             if let Some(part) = part {
                 return Made::sharing(part).object(index.py());
             }

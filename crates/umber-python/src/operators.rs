@@ -4,7 +4,7 @@
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
-use umber::ops::at_once::Side;
+use umber::ops::Side;
 use umber::types::{BinaryKind, Kind};
 use umber::{Array, DType, Error, Result, Scalar, ops};
 
@@ -65,26 +65,19 @@ fn is_other_sequence(own: &Array, other: &Bound<'_, PyAny>, array: &Array) -> bo
     is_sequence && (is_empty || own.shape().broadcast(array.shape()).is_none())
 }
 
-/// The result of an operator of a few elements that are there, or recorded in one step; `None` for what goes the usual way.
+/// The result of an operator whose operands have one dtype; `None` for what goes the usual way.
 #[inline]
-fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<Answer> {
+fn direct(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<Answer> {
     let py = other.py();
     // SAFETY: neither arithmetic on memory nor making a node runs Python code or lets go of its lock.
     let made = unsafe {
         match other.cast::<PyArray>() {
             Ok(other) => {
-                let answer = |own: &Array, other: &Array| {
-                    ops::at_once::binary(kind, own, other).or_else(|| ops::one_step::binary(kind, own, other))
-                };
-                this.peek(py, |own| other.get().peek(py, |other| answer(own, other)))
+                this.peek(py, |own| other.get().peek(py, |other| ops::direct::binary(kind, own, other)))
             }
             Err(_) => {
                 let number = args::plain_number(other)?;
-                let answer = |own: &Array| {
-                    ops::at_once::with_number(kind, own, number, side)
-                        .or_else(|| ops::one_step::with_number(kind, own, number, side))
-                };
-                this.peek(py, answer)
+                this.peek(py, |own| ops::direct::with_number(kind, own, number, side))
             }
         }
     };
@@ -171,7 +164,7 @@ macro_rules! operators {
             $(
                 fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
                     $(
-                        if let Some(answer) = at_once(self, other, BinaryKind::$kind, Side::Right) {
+                        if let Some(answer) = direct(self, other, BinaryKind::$kind, Side::Right) {
                             return Ok(answer);
                         }
                     )?
@@ -179,7 +172,7 @@ macro_rules! operators {
                 }
                 fn $reflected(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
                     $(
-                        if let Some(answer) = at_once(self, other, BinaryKind::$kind, Side::Left) {
+                        if let Some(answer) = direct(self, other, BinaryKind::$kind, Side::Left) {
                             return Ok(answer);
                         }
                     )?
@@ -376,7 +369,7 @@ impl PyArray {
         if !modulo.is_none() {
             return Ok(Answer::NotImplemented);
         }
-        match at_once(self, other, BinaryKind::Power, Side::Right) {
+        match direct(self, other, BinaryKind::Power, Side::Right) {
             Some(answer) => Ok(answer),
             None => left(self, other, "power", ops::power),
         }
@@ -416,7 +409,7 @@ impl PyArray {
             CompareOp::Gt => BinaryKind::Greater,
             CompareOp::Ge => BinaryKind::GreaterEqual,
         };
-        if let Some(answer) = at_once(self, other, kind, Side::Right) {
+        if let Some(answer) = direct(self, other, kind, Side::Right) {
             return Ok(answer.into_pyobject(py)?.unbind());
         }
         let own = self.get();

@@ -162,7 +162,7 @@
 
 pub use umber_core::{
     Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
-    Stream, compile, device, eval, export, graph, memory, ops, s, transforms,
+    Stream, compile, device, eager, eval, export, frontend, graph, memory, ops, s, transforms,
 };
 pub use umber_io as io;
 pub use umber_kernels as kernels;

@@ -2339,8 +2339,8 @@ def export_to_dot(file: _File, *args: Any, **kwargs: Any) -> None:
 
     `args` and `kwargs` are the outputs: arrays, or nested lists, tuples and dicts of them, and arrays by name. Arrays
     without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file.
-    Operations on a few elements are computed as they are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in
-    the environment.
+    Operations on a few elements are computed as they are written, and are not in the graph, unless `UMBER_EAGER=0` is in
+    the environment. Those of a function are: `export_to_dot(file, f, x)` writes the graph of `f(x)`.
     """
 
 

@@ -8,6 +8,7 @@ use crate::graph::Array;
 use crate::op::Op;
 use crate::primitive::CpuTask;
 pub use cpu::Cpu;
+pub(crate) use cpu::tape_cache;
 
 /// How a backend runs an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

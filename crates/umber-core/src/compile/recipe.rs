@@ -3,9 +3,10 @@
 use smallvec::smallvec;
 use umber_types::Result;
 
-use crate::graph::few::MOST_MADE;
+use crate::eager::MOST_ELEMENTS;
 use crate::graph::program::{Operand, constant_of};
-use crate::graph::{Array, Inputs, Program, Specs, on_line, users_line};
+use crate::graph::{Array, Inputs, Program, Specs};
+use crate::line::{on_line, users_line};
 use crate::op::Op;
 use crate::primitives::control_flow::record_again;
 use crate::primitives::leaf::Leaf;
@@ -85,7 +86,7 @@ impl Recipe {
                     slots.fill(record_again(&step.op, inputs, step.stream)?);
                 }
                 (op, Followed::ByNobody) => {
-                    let arrays = Array::record_unfollowed(op.clone(), inputs, specs, step.stream, origin)?;
+                    let arrays = Array::apply_compiled(op.clone(), inputs, specs, step.stream, origin)?;
                     slots.fill(arrays);
                 }
                 (op, Followed::BySomebody) => {
@@ -101,13 +102,13 @@ impl Recipe {
 /// An output of its own node: of several that one node has, all would be stored for as long as somebody holds one.
 fn apart(array: Array) -> Result<Array> {
     let is_one_of_several = array.node().outputs.len() > 1 && matches!(array.node().op(), Op::Fused(_));
-    if !is_one_of_several || array.size() <= MOST_MADE {
+    if !is_one_of_several || array.size() <= MOST_ELEMENTS {
         return Ok(array);
     }
     let (stream, origin) = (array.node().stream(), array.node().origin().cloned());
     let spec = [array.spec().clone()];
-    let mut made = Array::record_unfollowed(Leaf::Copy.into(), smallvec![array], &spec, stream, origin)?;
-    Ok(made.next().expect("one output"))
+    let mut made = Array::apply_compiled(Leaf::Copy.into(), smallvec![array], &spec, stream, origin)?;
+    Ok(made.swap_remove(0))
 }
 
 fn last_reads(program: &Program, slots: usize) -> Vec<bool> {

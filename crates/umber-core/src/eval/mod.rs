@@ -4,9 +4,6 @@
 //! the later one waits for the earlier. Plans are made one at a time, and a plan claims every pending ancestor that
 //! is not claimed yet; so a plan only ever waits for plans made before it, and waiting cannot go in circles.
 
-mod at_once;
-mod few;
-mod lone;
 mod pending;
 pub mod printing;
 mod run;
@@ -22,12 +19,9 @@ use std::time::Duration;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Stream};
 
-use crate::graph::{self, Array, Claim};
+use crate::graph::{Array, Claim};
 use crate::plan;
-use crate::plan::interrupts;
-pub use crate::plan::interrupts::check_interrupted;
 use crate::primitives::leaf::Leaf;
-pub use at_once::at_once;
 use pending::Pending;
 
 /// How many threads wait for nodes: without any, nobody need be told of progress.
@@ -58,51 +52,8 @@ fn remember(error: &Error) {
     FAILURE.with_borrow_mut(|failure| error.message().clone_into(failure));
 }
 
-/// When operations on a few elements that are there are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Few {
-    /// As they are recorded: cheaper than keeping them for later.
-    AtOnce,
-    /// When a value is asked for, as all others.
-    Later,
-}
-
-/// What a front end tells the framework; each once, the first time wins.
-pub struct Hooks {
-    /// Asked between nodes: has the user interrupted the program?
-    pub interrupted: fn() -> bool,
-    /// Runs an array that must not wait, perhaps letting go of a lock of the front end's meanwhile.
-    pub due: fn(&Array) -> Result<()>,
-    /// Which line of the user's program is recording?
-    pub origin: Option<fn() -> Option<std::sync::Arc<str>>>,
-    /// When are operations on a few elements that are there computed?
-    pub few: Few,
-}
-
-/// Connect a front end.
-pub fn set_hooks(hooks: Hooks) {
-    graph::set_due_hook(hooks.due);
-    interrupts::set_hook(hooks.interrupted);
-    if hooks.few == Few::AtOnce {
-        graph::few::set_compute_hook(few::compute);
-    }
-    if let Some(origin) = hooks.origin {
-        graph::set_origin_hook(origin);
-    }
-}
-
-/// Make operations on memory that others can write run when they are recorded, on the recording thread.
-///
-/// A program that imports foreign memory calls this first, unless it calls [`set_hooks`].
-pub fn connect() {
-    graph::set_due_hook(Array::eval);
-}
-
 /// Compute the arrays, and whatever they need, on the calling thread.
 pub fn eval(arrays: &[Array]) -> Result<()> {
-    if arrays.len() > 1 && arrays.iter().map(at_once).fold(true, |all, is_there| all & is_there) {
-        return Ok(());
-    }
     fill_constants(arrays)?;
     while let Some(pending) = pending::plan(arrays)? {
         // Where another thread gave up on a node that this plan needs, plan again.

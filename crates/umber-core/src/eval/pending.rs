@@ -4,8 +4,8 @@
 //! whose outputs are the values of nodes that somebody still holds. Its plan comes from a cache, keyed by the program.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard};
 
 use smallvec::SmallVec;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
@@ -138,25 +138,6 @@ impl Drop for Pending {
     }
 }
 
-/// Claim a node, if its inputs are there and nobody else has it; asked under the planner's lock. Answers the inputs.
-fn claim_ready(node: &Arc<Node>) -> Option<MutexGuard<'_, Inputs>> {
-    if node.claim() != Claim::Free || node.is_evaluated() || node.is_cut_off() {
-        return None;
-    }
-    let inputs = node.lock_inputs();
-    let is_ready = inputs.iter().all(Array::is_evaluated);
-    is_ready.then(|| {
-        node.set_claim(Claim::Taken);
-        inputs
-    })
-}
-
-/// [`claim_ready`] for somebody who does not wait until others have made their plans.
-pub(super) fn claim_at_once(node: &Arc<Node>) -> Option<MutexGuard<'_, Inputs>> {
-    let _planner = PLANNER.try_lock()?;
-    claim_ready(node)
-}
-
 /// The place of a node in the plan that is being made.
 fn place(node: &Arc<Node>, epoch: u64) -> Option<usize> {
     let mark = node.mark.load(Ordering::Relaxed);
@@ -165,7 +146,7 @@ fn place(node: &Arc<Node>, epoch: u64) -> Option<usize> {
 }
 
 /// Plan the evaluation of `arrays`; `None` if all are evaluated.
-pub(super) fn plan(arrays: &[Array]) -> Result<Option<Pending>> {
+pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
     if arrays.iter().all(Array::is_evaluated) {
         return Ok(None);
     }
@@ -175,7 +156,8 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Pending>> {
     planner.epoch = (planner.epoch + 1) & ((1 << (64 - PLACE_BITS)) - 1);
     let mut draft = Draft {
         epoch: planner.epoch,
-        pending: Pending {
+        // On the heap, since it is large and goes from hand to hand.
+        pending: Box::new(Pending {
             nodes: SmallVec::new(),
             sources: SmallVec::new(),
             reads: SmallVec::new(),
@@ -186,8 +168,8 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Pending>> {
             handles: SmallVec::new(),
             plan: None,
             awaited: Vec::new(),
-        },
-        source_nodes: Vec::new(),
+        }),
+        source_nodes: SmallVec::new(),
     };
     draft.collect(arrays).map_err(|error| said_where(error, arrays))?;
     if draft.pending.nodes.is_empty() && draft.pending.awaited.is_empty() {
@@ -216,9 +198,9 @@ struct Visit {
 /// A plan while it is made.
 struct Draft {
     epoch: u64,
-    pending: Pending,
+    pending: Box<Pending>,
     /// For each node that is a source: the argument that each of its outputs is, if any.
-    source_nodes: Vec<SmallVec<[Option<u32>; 1]>>,
+    source_nodes: SmallVec<[SmallVec<[Option<u32>; 1]>; 4]>,
 }
 
 impl Draft {
@@ -358,7 +340,7 @@ impl Draft {
     /// Choose the outputs of the program: values of nodes that are held, or that a transformation may reach.
     fn choose_outputs(&mut self) {
         let nodes = &self.pending.nodes;
-        let mut stored: Vec<bool> = (0..nodes.len()).map(|i| self.pending.is_held(i)).collect();
+        let mut stored: SmallVec<[bool; 16]> = (0..nodes.len()).map(|i| self.pending.is_held(i)).collect();
         let mut keeps = Vec::new();
         if nodes.iter().any(|node| node.is_followed()) {
             // A node that keeps its inputs makes them reachable: they are stored unless recomputing is cheap.

@@ -8,14 +8,14 @@ use umber_types::{DType, Result};
 
 use super::notify_progress;
 use super::pending::{Input, Pending};
+use crate::frontend::Interrupts;
 use crate::graph::program::constant_of;
 use crate::graph::{Array, Claim, Inputs, Node, Storage};
 use crate::op::Op;
-use crate::plan::interrupts::Interrupts;
 use crate::plan::{Plan, Slots, recorded_at};
 
 /// Run a plan. Returns false if it is outdated: nothing has run then.
-pub(super) fn run(mut pending: Pending) -> Result<bool> {
+pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
     let Some(plan) = pending.plan.take() else { return Ok(true) };
     if pending.is_outdated() {
         return Ok(false);

@@ -23,7 +23,7 @@ struct Shared {
 }
 
 struct Worker {
-    queue: Sender<Pending>,
+    queue: Sender<Box<Pending>>,
     shared: Arc<Shared>,
 }
 
@@ -41,7 +41,7 @@ impl Shared {
 }
 
 fn start() -> Option<Worker> {
-    let (queue, plans) = channel::<Pending>();
+    let (queue, plans) = channel::<Box<Pending>>();
     let shared = Arc::new(Shared::default());
     let progress = Arc::clone(&shared);
     let serve = move || {
@@ -62,7 +62,7 @@ fn start() -> Option<Worker> {
 }
 
 /// Give a plan to the stream's worker. Where no thread can be had it runs here.
-pub(super) fn enqueue(stream: Stream, plan: Pending) {
+pub(super) fn enqueue(stream: Stream, plan: Box<Pending>) {
     let mut lock = workers();
     let workers = lock.get_or_insert_default();
     if let std::collections::hash_map::Entry::Vacant(entry) = workers.entry(stream.index)

@@ -6,17 +6,15 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
 use umber_types::layout::{Strides, row_major_strides};
-use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
+use umber_types::{DType, Element, Layout, Result, Scalar, Shape, bail, ensure};
 
-use super::node::{Recorded, UpToTwo};
+use super::node::Recorded;
 use super::tracing::{self, Follower};
-use super::{Inputs, Node, Output, Storage, few, node};
-use crate::device;
+use super::{Inputs, Node, Output, Storage};
+use crate::line::users_line;
 use crate::memory::Buffer;
 use crate::op::Op;
-use crate::primitive::Primitive;
 use crate::primitives::create::Full;
-use crate::primitives::float8;
 use crate::primitives::leaf::Leaf;
 
 /// One output of a lazy computation. Cloning shares it; it never changes.
@@ -52,127 +50,11 @@ impl From<ArraySpec> for Specs {
 }
 
 impl Array {
-    /// Record an operation with any number of outputs on this thread's default stream.
-    pub fn record(op: impl Into<Op>, inputs: Inputs) -> Result<SmallVec<[Array; 1]>> {
-        Array::record_on(op, inputs, device::current_stream())
-    }
-
-    /// Record an operation with any number of outputs.
-    pub fn record_on(op: impl Into<Op>, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
-        let op = op.into();
-        if let Some(made) = float8::record(&op, &inputs)? {
-            return Ok(made.into());
-        }
-        let specs = inferred(&op, &inputs.iter().map(Array::spec).collect::<SmallVec<[_; 4]>>())?;
-        Array::record_known(op, inputs, specs, stream)
-    }
-
-    /// Record an operation whose outputs are known to be `specs`: what it infers from its inputs.
-    pub(crate) fn record_known(
-        op: Op,
-        inputs: Inputs,
-        specs: Specs,
-        stream: Stream,
-    ) -> Result<SmallVec<[Array; 1]>> {
-        if specs.is_empty() {
-            return Ok(SmallVec::new());
-        }
-        let (inputs, is_volatile) = keep_from_writers(inputs)?;
-        let node = Node::new(op, inputs, specs, stream);
-        let arrays: SmallVec<[Array; 1]> = handles(node).collect();
-        node::run_if_due(&arrays[0], is_volatile)?;
-        Ok(arrays)
-    }
-
-    /// As [`Array::record_known`], of inputs that nobody follows and for a line of the program that is known.
-    pub(crate) fn record_unfollowed(
-        op: Op,
-        inputs: Inputs,
-        specs: &[ArraySpec],
-        stream: Stream,
-        line: Option<Arc<str>>,
-    ) -> Result<impl Iterator<Item = Array>> {
-        let (inputs, is_volatile) = keep_from_writers(inputs)?;
-        let node = Node::build(
-            op,
-            inputs,
-            Output::pending(specs.into()),
-            Recorded { stream, follower: None, origin: line },
-        );
-        if is_volatile && !specs.is_empty() {
-            node::run_if_due(&Array { node: Arc::clone(&node), output: 0 }, is_volatile)?;
-        }
-        Ok(handles(node))
-    }
-
-    /// Record an operation with one output.
+    /// A handle to an output of a node.
     #[inline]
-    pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
-        Array::record_op(op.into(), inputs)
-    }
-
-    fn record_op(op: Op, inputs: &[&Array]) -> Result<Array> {
-        if inputs.iter().any(|input| input.dtype().is_float8())
-            && let Some(made) = float8::record(&op, &handles_to(inputs))?
-        {
-            return Ok(made.into_iter().next().expect("an operation with one output"));
-        }
-        let mut specs = match inputs {
-            [a] => inferred(&op, &[a.spec()])?,
-            [a, b] => inferred(&op, &[a.spec(), b.spec()])?,
-            _ => inferred(&op, &inputs.iter().map(|input| input.spec()).collect::<SmallVec<[_; 4]>>())?,
-        };
-        debug_assert_eq!(specs.len(), 1);
-        let spec = specs.pop().expect("an operation with one output");
-        if let Some(view) = seen_at_once(&op, inputs, &spec) {
-            return Ok(view);
-        }
-        if let Some(made) = few::computed(&op, inputs, &spec) {
-            return Ok(made);
-        }
-        if !inputs.iter().any(|input| input.is_volatile())
-            && let Some(few) = up_to_two(inputs)
-        {
-            let (stream, follower) = (device::current_stream(), node::follower_of(inputs.iter().copied()));
-            let recorded = Recorded { stream, follower, origin: node::users_line() };
-            let fill =
-                |_: &mut Op, _: &[Array], output: &mut Output| output.spec.shape.clone_from(&spec.shape);
-            return Ok(Array { node: Node::single(op, few, spec.dtype, recorded, fill), output: 0 });
-        }
-        let (inputs, is_volatile) = keep_from_writers(handles_to(inputs))?;
-        let node = Node::new(op, inputs, spec.into(), device::current_stream());
-        let array = Array { node, output: 0 };
-        node::run_if_due(&array, is_volatile)?;
-        Ok(array)
-    }
-
-    /// Is it an operand as it is, and need nobody hear of what is recorded of it? Then [`Array::record_plain`] will do.
-    #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        !self.dtype().is_float8()
-            && self.node.follower().is_none()
-            && !self.is_volatile()
-            && !node::lines_are_known()
-    }
-
-    /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed at once; `fill` is as
-    /// for [`Node::single`].
-    #[inline(always)]
-    pub(crate) fn record_plain(
-        op: impl Into<Op>,
-        inputs: UpToTwo,
-        dtype: DType,
-        fill: impl FnOnce(&mut Op, &[Array], &mut Output),
-    ) -> Array {
-        Array { node: Node::single(op, inputs, dtype, Recorded::plainly(), fill), output: 0 }
-    }
-
-    /// [`Array::record_plain`], where the result has the shape that the inputs have.
-    #[inline(always)]
-    pub(crate) fn record_alike(op: impl Into<Op>, inputs: UpToTwo, dtype: DType) -> Array {
-        Array::record_plain(op, inputs, dtype, |_, inputs, output| {
-            output.spec.shape.clone_from(inputs[0].shape());
-        })
+    pub(crate) fn of(node: Arc<Node>, output: u32) -> Array {
+        debug_assert!((output as usize) < node.outputs.len());
+        Array { node, output }
     }
 
     /// An evaluated array over memory that exists.
@@ -287,7 +169,7 @@ impl Array {
     #[inline]
     pub(crate) fn filled(shape: &Shape, value: Scalar, dtype: DType) -> Array {
         let op = Full { value: Scalar::Bool(false) };
-        let recorded = Recorded { origin: node::users_line(), ..Recorded::plainly() };
+        let recorded = Recorded { origin: users_line(), ..Recorded::plainly() };
         let node = Node::single(op, (None, None), dtype, recorded, |op, _, output| {
             if let Op::Full(full) = op {
                 full.value = value.cast(dtype);
@@ -452,69 +334,6 @@ impl Array {
     pub fn from_buffer(buffer: Arc<Buffer>, layout: Layout, dtype: DType) -> Result<Array> {
         Array::from_storage(Storage { buffer, layout }, dtype)
     }
-}
-
-/// The specs of an operation's outputs.
-fn inferred(op: &Op, inputs: &[&ArraySpec]) -> Result<Specs> {
-    let specs = op.infer(inputs)?;
-    float8::check_outputs(op, &specs)?;
-    Ok(specs)
-}
-
-/// The inputs of a node that reads these arrays. Most read one or two, which needs no loop.
-fn handles_to(arrays: &[&Array]) -> Inputs {
-    match arrays {
-        [a] => smallvec![(*a).clone()],
-        [a, b] => SmallVec::from_buf([(*a).clone(), (*b).clone()]),
-        _ => arrays.iter().map(|&array| array.clone()).collect(),
-    }
-}
-
-/// As [`handles_to`], where there are so few.
-#[inline]
-fn up_to_two(arrays: &[&Array]) -> Option<UpToTwo> {
-    match arrays {
-        [a] => Some((Some((*a).clone()), None)),
-        [a, b] => Some((Some((*a).clone()), Some((*b).clone()))),
-        _ => None,
-    }
-}
-
-/// What an operation shows of an array that is there: the same memory under another layout needs no node.
-fn seen_at_once(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
-    let [input] = inputs else { return None };
-    if !matches!(op, Op::Slice(_) | Op::Reshape(_)) {
-        return None;
-    }
-    let storage = input.seen()?;
-    let layout = match op {
-        Op::Slice(slice) => slice.of(&storage.layout),
-        _ if storage.layout.is_contiguous() => storage.layout.reshape(&spec.shape)?,
-        _ => return None,
-    };
-    Some(Array::over(storage.with_layout(layout), spec.dtype))
-}
-
-/// All outputs of a new node, which nobody else holds then.
-fn handles(node: Arc<Node>) -> impl Iterator<Item = Array> {
-    let count = node.outputs.len() as u32;
-    std::iter::repeat_n(node, count as usize).zip(0..count).map(|(node, output)| Array { node, output })
-}
-
-/// Inputs of an operation, and whether it must run now since others can write their memory.
-///
-/// Beside an input that is traced and may have no value yet it cannot run now: then it takes what the memory holds.
-fn keep_from_writers(mut inputs: Inputs) -> Result<(Inputs, bool)> {
-    if !inputs.iter().any(Array::is_volatile) {
-        return Ok((inputs, false));
-    }
-    if inputs.iter().any(Array::is_traced) {
-        for input in &mut inputs {
-            *input = input.settled()?;
-        }
-    }
-    let is_volatile = inputs.iter().any(Array::is_volatile);
-    Ok((inputs, is_volatile))
 }
 
 impl fmt::Debug for Array {

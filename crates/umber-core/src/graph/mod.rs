@@ -2,7 +2,6 @@
 
 mod array;
 mod conversions;
-pub(crate) mod few;
 mod node;
 pub mod program;
 mod storage;
@@ -11,7 +10,7 @@ pub mod tracing;
 pub mod walk;
 
 pub use array::{Array, ArraySpec, Specs};
-pub(crate) use node::{Claim, OnLine, Output, on_line, set_due_hook, set_origin_hook, users_line};
+pub(crate) use node::{Claim, Output, Recorded, UpToTwo, follower_of};
 pub use node::{Inputs, Node};
 pub use program::Program;
 pub use storage::Storage;

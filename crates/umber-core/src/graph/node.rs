@@ -3,19 +3,20 @@
 //! A node is evaluated when its outputs have storage. It then lets go of its inputs, unless a transformation that
 //! is being traced may still walk through it. Dropping is iterative beyond a few nodes: a chain of a million must not recurse.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fmt;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 use umber_kernels::fork::generation;
-use umber_types::{DType, Result, Shape, Stream};
+use umber_types::{DType, Shape, Stream};
 
 use super::tracing::Follower;
 use super::{Array, ArraySpec, Specs, Storage};
 use crate::device;
+use crate::line::users_line;
 use crate::op::Op;
 use crate::primitives::leaf::Leaf;
 
@@ -126,66 +127,6 @@ pub struct Node {
     /// Scratch of the planner, valid for one plan.
     pub(crate) mark: AtomicU64,
     origin: Option<Arc<str>>,
-}
-
-/// Runs a node that must not wait; set by `eval`.
-static DUE_HOOK: OnceLock<fn(&Array) -> Result<()>> = OnceLock::new();
-/// Says which line of the user's program is recording; set by a front end that can tell.
-static ORIGIN_HOOK: OnceLock<fn() -> Option<Arc<str>>> = OnceLock::new();
-/// Is any line of a program known? Most programs keep none, and should not ask at every node.
-static LINES_ARE_KNOWN: AtomicBool = AtomicBool::new(false);
-
-pub(crate) fn set_due_hook(hook: fn(&Array) -> Result<()>) {
-    let _ = DUE_HOOK.set(hook);
-}
-
-pub(crate) fn set_origin_hook(hook: fn() -> Option<Arc<str>>) {
-    if ORIGIN_HOOK.set(hook).is_ok() {
-        LINES_ARE_KNOWN.store(true, Ordering::Release);
-    }
-}
-
-thread_local! {
-    /// The line that nodes recorded now stand for, when they were recorded before.
-    static LINE: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
-}
-
-/// Nodes recorded on this thread stand for a line that is known, until dropped.
-pub(crate) struct OnLine {
-    before: Option<Arc<str>>,
-    is_known: bool,
-}
-
-/// Record nodes for a line of the user's program, if it is known.
-pub(crate) fn on_line(line: Option<Arc<str>>) -> OnLine {
-    let is_known = line.is_some();
-    if is_known {
-        LINES_ARE_KNOWN.store(true, Ordering::Relaxed);
-    }
-    OnLine { before: if is_known { LINE.replace(line) } else { None }, is_known }
-}
-
-impl Drop for OnLine {
-    fn drop(&mut self) {
-        if self.is_known {
-            LINE.set(self.before.take());
-        }
-    }
-}
-
-/// May a node stand for a line of the user's program?
-#[inline]
-pub(super) fn lines_are_known() -> bool {
-    LINES_ARE_KNOWN.load(Ordering::Relaxed)
-}
-
-/// The user's line that is recording, where origins are kept.
-#[inline]
-pub(crate) fn users_line() -> Option<Arc<str>> {
-    if !lines_are_known() {
-        return None;
-    }
-    LINE.with_borrow(Clone::clone).or_else(|| ORIGIN_HOOK.get().and_then(|hook| hook()))
 }
 
 /// Who follows what is recorded from these inputs.
@@ -368,14 +309,6 @@ impl Node {
         let place = &mut self.outputs[i].storage;
         std::mem::replace(place, Place::Later(OnceLock::new())).into_storage()
     }
-}
-
-/// If any input's memory can be written from outside, the new node must run now.
-pub(crate) fn run_if_due(array: &Array, inputs_are_volatile: bool) -> Result<()> {
-    if inputs_are_volatile && let Some(hook) = DUE_HOOK.get() {
-        return hook(array);
-    }
-    Ok(())
 }
 
 /// Does letting go of these inputs end with them: do others hold them, or have they no inputs? An input that is there twice is

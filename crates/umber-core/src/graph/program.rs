@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 use umber_types::{Result, Scalar, Stream, bail, ensure};
 
 use super::walk::IdMap;
-use super::{Array, ArraySpec, Inputs, Specs, Tape, node};
+use super::{Array, ArraySpec, Inputs, Specs, Tape};
+use crate::line::on_line;
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::control_flow;
@@ -165,7 +166,7 @@ impl Program {
         slots.extend_from_slice(arguments);
         for step in &self.steps {
             let inputs: Inputs = step.inputs.iter().map(|operand| operand.of(&slots)).collect();
-            let _origin = node::on_line(step.origin.0.clone());
+            let _origin = on_line(step.origin.0.clone());
             slots.extend(control_flow::record_again(&step.op, inputs, step.stream)?);
         }
         Ok(self.outputs.iter().map(|operand| operand.of(&slots)).collect())

@@ -3,9 +3,8 @@
 use std::iter::{once, repeat_n};
 
 use umber_types::shape::normalize_axis;
-use umber_types::{DType, Kind, Result, Scalar, Shape, bail, ensure, promote};
+use umber_types::{DType, Kind, Result, Scalar, Shape, Side, bail, ensure, promote};
 
-use super::at_once::Side;
 use super::elementwise::{add, astype, multiply, signed_beside_uint64};
 use super::promotion::{broadcast_all, cast_constant};
 use crate::graph::Array;

@@ -3,17 +3,17 @@
 //! One subject: families of functions of a line each, whose documentation is what takes the room.
 
 use umber_kernels::tape::{supports_binary, supports_unary};
-use umber_types::{BinaryKind, DType, Kind, Result, Scalar, UnaryKind, ensure, promote};
+use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Side, UnaryKind, ensure, promote};
 
+use super::direct;
 use super::promotion::{cast_constant, common_shape, meet, meet_as, weak};
-use super::{at_once, one_step};
 use crate::graph::Array;
 use crate::primitives::control::{self, Control};
 use crate::primitives::rules::{self, broadcast};
 use crate::primitives::select::Select;
 
 pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
-    if let Some(made) = at_once::unary(kind, x).or_else(|| one_step::unary(kind, x)) {
+    if let Some(made) = direct::unary(kind, x) {
         return Ok(made);
     }
     ensure!(
@@ -440,7 +440,7 @@ fn is_infinity(x: &Array, infinity: f64) -> Result<Array> {
 
 /// `kind` of two arrays in the dtype and shape that they share, for the function `name`.
 fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array> {
-    if let Some(made) = at_once::binary(kind, a, b).or_else(|| one_step::binary(kind, a, b)) {
+    if let Some(made) = direct::binary(kind, a, b) {
         return Ok(made);
     }
     if kind.compares()
@@ -455,27 +455,21 @@ fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array>
 }
 
 /// Which of two dtypes is a signed integer's where the other is uint64: no integer dtype holds the values of both.
-pub(super) fn signed_beside_uint64(a: DType, b: DType) -> Option<at_once::Side> {
+pub(super) fn signed_beside_uint64(a: DType, b: DType) -> Option<Side> {
     match (a.kind(), b.kind()) {
-        (Kind::Signed, Kind::Unsigned) if b == DType::UInt64 => Some(at_once::Side::Left),
-        (Kind::Unsigned, Kind::Signed) if a == DType::UInt64 => Some(at_once::Side::Right),
+        (Kind::Signed, Kind::Unsigned) if b == DType::UInt64 => Some(Side::Left),
+        (Kind::Unsigned, Kind::Signed) if a == DType::UInt64 => Some(Side::Right),
         _ => None,
     }
 }
 
 /// A comparison of signed integers, on the side `signed`, with uint64, exactly: negative ones are below all others, which
 /// uint64 holds.
-fn compare_with_uint64(
-    kind: BinaryKind,
-    name: &str,
-    a: &Array,
-    b: &Array,
-    signed: at_once::Side,
-) -> Result<Array> {
+fn compare_with_uint64(kind: BinaryKind, name: &str, a: &Array, b: &Array, signed: Side) -> Result<Array> {
     use BinaryKind::{Greater, GreaterEqual, Less, LessEqual, NotEqual};
     let (number, holds_below) = match signed {
-        at_once::Side::Left => (a, matches!(kind, Less | LessEqual | NotEqual)),
-        at_once::Side::Right => (b, matches!(kind, Greater | GreaterEqual | NotEqual)),
+        Side::Left => (a, matches!(kind, Less | LessEqual | NotEqual)),
+        Side::Right => (b, matches!(kind, Greater | GreaterEqual | NotEqual)),
     };
     let is_negative = less(number, &weak(Scalar::Int(0), number))?;
     let (a, b) = meet_as(name, a, b, DType::UInt64)?;

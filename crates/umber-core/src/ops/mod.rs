@@ -2,7 +2,6 @@
 //!
 //! | group | what is in it |
 //! |---|---|
-//! | [`at_once`] | operators of a few elements that are there, computed as they are written |
 //! | [`bin_widths`] | how wide the bins of a histogram should be |
 //! | [`bits`] | bits packed into bytes, and out of them |
 //! | [`block_masked`] | products of matrices some of whose blocks are masked |
@@ -12,6 +11,7 @@
 //! | [`contraction`] | products of matrices and of their kin |
 //! | [`convolution`] | kernels that slide over their input, forwards and transposed |
 //! | [`creation`] | arrays from parameters |
+//! | [`direct`] | functions and operators of arrays of one dtype, without asking more |
 //! | [`dots`] | NumPy's products of vectors, matrices and numbers |
 //! | [`einsum`](mod@einsum) | sums of products written with an index for each axis |
 //! | [`elementwise`] | functions of one, two or three arrays, element by element |
@@ -27,7 +27,6 @@
 //! | [`linalg`] | factors, inverses, norms, eigenvalues and solutions of matrices |
 //! | [`median`](mod@median) | the median |
 //! | [`nan_reductions`] | reductions and scans that pass over NaN |
-//! | [`one_step`] | functions and operators of arrays of one dtype, recorded without asking more |
 //! | [`parts`] | what numbers are made of: signs, bits, exponents, parts, neighbours |
 //! | [`phases`] | phases without their jumps |
 //! | [`pieces`] | functions put together of pieces |
@@ -58,7 +57,6 @@
 //! reference and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text says
 //! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
 
-pub mod at_once;
 pub mod bin_widths;
 pub mod bits;
 pub mod block_masked;
@@ -69,6 +67,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 mod dependent;
+pub mod direct;
 pub mod dots;
 pub mod einsum;
 pub mod elementwise;
@@ -85,7 +84,6 @@ pub mod linalg;
 pub mod median;
 mod naming;
 pub mod nan_reductions;
-pub mod one_step;
 mod operators;
 pub mod parts;
 pub mod phases;

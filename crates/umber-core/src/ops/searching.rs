@@ -6,7 +6,6 @@
 use umber_types::shape::{normalize_axis, out_of_bounds};
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure};
 
-use super::at_once::Side as Beside;
 use super::dependent;
 use super::elementwise::{compared, greater, less, signed_beside_uint64};
 use super::index_grids::{index_dtype, unravelled};
@@ -203,13 +202,13 @@ pub(super) fn search_as(
 
 /// [`search`] where `sorted` or `values`, on the side `signed`, are signed integers and the others uint64, exactly: values
 /// that the dtype of `sorted` does not hold come before or after all of its elements.
-fn search_beside_uint64(side: Side, sorted: &Array, values: &Array, signed: Beside) -> Result<Array> {
+fn search_beside_uint64(side: Side, sorted: &Array, values: &Array, signed: Side) -> Result<Array> {
     let (is_beyond, place, dtype) = match signed {
-        Beside::Left => {
+        Side::Left => {
             let most = Array::scalar(i64::MAX, DType::UInt64);
             (greater(values, &most)?, sorted.shape()[0] as i64, DType::Int64)
         }
-        Beside::Right => (less(values, &Array::scalar(0, values.dtype()))?, 0, DType::UInt64),
+        Side::Right => (less(values, &Array::scalar(0, values.dtype()))?, 0, DType::UInt64),
     };
     let found = search(side, &cast(sorted, dtype)?, &cast(values, dtype)?)?;
     Array::record_one(Select, &[&is_beyond, &constant(&found, place), &found])

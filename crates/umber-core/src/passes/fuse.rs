@@ -9,10 +9,10 @@ use super::partition::{Members, Role, Unit, partition, role};
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
-use crate::plan::region::{Beside, Region};
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
 use crate::primitives::fused::Fused;
+use crate::primitives::region::{Beside, Region};
 use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{DType, Error, Layout, Result, Scalar};
 
-use super::interrupts::Interrupts;
 use super::{Plan, Slots};
+use crate::frontend::Interrupts;
 use crate::graph::program::{Operand, Origin, Step};
 use crate::graph::{ArraySpec, Program, Storage};
 use crate::op::Op;

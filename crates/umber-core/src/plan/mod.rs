@@ -5,10 +5,6 @@
 
 pub(crate) mod cache;
 mod control_flow;
-pub(crate) mod interrupts;
-pub(crate) mod launch;
-pub(crate) mod region;
-pub(crate) mod tape_cache;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -16,14 +12,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{DType, Device, Error, Result, Scalar, Shape};
 
-use self::interrupts::Interrupts;
-use self::region::Region;
 use crate::backend::backend;
+use crate::frontend::Interrupts;
 use crate::graph::program::{self, Step};
 use crate::graph::{ArraySpec, Program, Storage};
 use crate::op::Op;
 use crate::passes::{fuse, hoist, inline, specs_of};
 use crate::primitive::CpuTask;
+use crate::primitives::fused::Fused;
 
 /// How the allocator's errors begin, behind the names of operations perhaps.
 const MALLOC: &str = "[malloc] ";
@@ -57,19 +53,10 @@ enum Operand {
     Constant(u32),
 }
 
-/// How a step is run.
-#[derive(Debug)]
-enum Kernel {
-    /// The kernel of its primitive, or the plans of a loop or branch.
-    Op(Op),
-    /// A fused tape, in place where possible.
-    Region(Arc<Region>),
-}
-
 /// One step of a plan.
 #[derive(Debug)]
 struct PlanStep {
-    kernel: Kernel,
+    op: Op,
     device: Device,
     inputs: SmallVec<[Operand; 3]>,
     dtypes: SmallVec<[DType; 3]>,
@@ -159,13 +146,9 @@ impl Plan {
     fn lower(&mut self, step: &Step, specs: &[ArraySpec], first: u32, root: u32) {
         let inputs = step.inputs.iter().map(|operand| self.operand(operand)).collect();
         let dtypes = step.inputs.iter().map(|operand| operand.spec(specs).dtype).collect();
-        let kernel = match &step.op {
-            Op::Fused(fused) => Kernel::Region(Arc::clone(&fused.0)),
-            op => Kernel::Op(op.clone()),
-        };
         let count = step.outputs as usize;
         self.steps.push(PlanStep {
-            kernel,
+            op: step.op.clone(),
             device: step.stream.device,
             inputs,
             dtypes,
@@ -271,8 +254,9 @@ impl Plan {
         deliver: &mut impl FnMut(usize, Storage),
     ) -> Result<()> {
         let current = &self.steps[step];
-        let inputs = self.read_all(&current.inputs, slots)?;
-        let mut task = CpuTask::new(inputs, current.dtypes.clone(), current.specs.iter().collect());
+        // Values go straight to the task, since they are large.
+        let mut task = CpuTask::new(SmallVec::new(), current.dtypes.clone(), current.specs.iter().collect());
+        self.read_all(&current.inputs, slots, &mut task.inputs)?;
         if let Err(error) = current.launch(&mut task, interrupts) {
             for (source, storage) in current.inputs.iter().zip(task.inputs) {
                 if let Operand::Last(slot) = source {
@@ -281,10 +265,10 @@ impl Plan {
             }
             return Err(error);
         }
-        for (i, storage) in task.outputs.into_iter().enumerate() {
-            let storage = storage.ok_or_else(|| {
-                Error::Runtime(format!("[{}] the kernel gave no output", current.kernel.name()))
-            })?;
+        for (i, storage) in task.outputs.iter_mut().enumerate() {
+            let storage = storage
+                .take()
+                .ok_or_else(|| Error::Runtime(format!("[{}] the kernel gave no output", current.name())))?;
             for &(_, number) in current.results.iter().filter(|(own, _)| *own as usize == i) {
                 deliver(number as usize, storage.clone());
             }
@@ -296,14 +280,20 @@ impl Plan {
     /// Deliver the outputs that are arguments or constants, after all steps.
     pub(crate) fn forward(&self, slots: &mut Slots, deliver: &mut impl FnMut(usize, Storage)) -> Result<()> {
         for (number, source) in &self.forwarded {
-            let storage = self.read_all(std::slice::from_ref(source), slots)?.swap_remove(0);
-            deliver(*number as usize, storage);
+            let mut value = SmallVec::new();
+            self.read_all(std::slice::from_ref(source), slots, &mut value)?;
+            deliver(*number as usize, value.swap_remove(0));
         }
         Ok(())
     }
 
     /// The values of operands. If it fails, the slots are as before.
-    fn read_all(&self, sources: &[Operand], slots: &mut Slots) -> Result<SmallVec<[Storage; 3]>> {
+    fn read_all(
+        &self,
+        sources: &[Operand],
+        slots: &mut Slots,
+        to: &mut SmallVec<[Storage; 3]>,
+    ) -> Result<()> {
         const FILLED: &str = "values are made before they are read";
         let number = |source: &Operand| match source {
             Operand::Constant(constant) => {
@@ -314,36 +304,33 @@ impl Plan {
         };
         let mut numbers =
             sources.iter().filter_map(number).collect::<Result<SmallVec<[_; 1]>>>()?.into_iter();
-        let value = |source: &Operand| match source {
-            Operand::Shared(slot) => slots.0[*slot as usize].clone().expect(FILLED),
-            Operand::Last(slot) => slots.0[*slot as usize].take().expect(FILLED),
-            Operand::Constant(_) => numbers.next().expect("one for each constant"),
-        };
-        Ok(sources.iter().map(value).collect())
-    }
-}
-
-impl Kernel {
-    /// The name of the operation whose result it computes.
-    fn name(&self) -> &'static str {
-        match self {
-            Kernel::Op(op) => op.name(),
-            Kernel::Region(region) => region.name(),
+        for source in sources {
+            to.push(match source {
+                Operand::Shared(slot) => slots.0[*slot as usize].clone().expect(FILLED),
+                Operand::Last(slot) => slots.0[*slot as usize].take().expect(FILLED),
+                Operand::Constant(_) => numbers.next().expect("one for each constant"),
+            });
         }
+        Ok(())
     }
 }
 
 impl PlanStep {
+    /// The name of the operation whose result it computes.
+    fn name(&self) -> &'static str {
+        match &self.op {
+            Op::Fused(Fused(region)) => region.name(),
+            op => op.name(),
+        }
+    }
+
     /// Run the kernel; a panic becomes an error, which it may have been all along.
     fn launch(&self, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
-        let run = || match &self.kernel {
-            Kernel::Region(region) => launch::region(region, task),
-            Kernel::Op(op) => match control_flow::nested(op)? {
-                Some(nested) => nested.run(task, interrupts),
-                None => backend(self.device).run(op, task),
-            },
+        let run = || match control_flow::nested(&self.op)? {
+            Some(nested) => nested.run(task, interrupts),
+            None => backend(self.device).run(&self.op, task),
         };
-        let name = self.kernel.name();
+        let name = self.name();
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             let panic = match panic.downcast::<Error>() {
                 Ok(error) => return Err(*error),

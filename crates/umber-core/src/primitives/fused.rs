@@ -7,9 +7,9 @@ use umber_types::tape::Tape;
 use umber_types::{Result, Shape, bail};
 
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::plan::region::{Beside, Region};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
 use crate::primitives::matmul::MatMul;
+use crate::primitives::region::{Beside, Region};
 
 /// A compiled region. Transforms see through it by `expand`.
 #[derive(Clone, Debug)]

@@ -30,6 +30,7 @@ mod products;
 pub mod quantized;
 pub mod random;
 pub mod reduce;
+pub mod region;
 pub mod reshape;
 pub(crate) mod rules;
 pub mod scan;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind, ensure};
 
-use crate::graph::few::is_at_once;
+use crate::eager;
 use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::op::Op;
@@ -179,7 +179,7 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
     if let Some(value) = x.constant() {
         return Ok(Array::filled(shape, value, x.dtype()));
     }
-    if x.is_plain() && !is_at_once(shape) {
+    if x.is_plain() && !eager::applies(shape) {
         return Ok(broadcast_plain(x, shape));
     }
     Array::record_one(Broadcast { shape: shape.clone() }, &[x])

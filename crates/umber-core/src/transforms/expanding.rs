@@ -3,7 +3,8 @@
 use umber_types::Result;
 
 use super::trace::Tape;
-use crate::graph::{Array, Inputs, on_line};
+use crate::graph::{Array, Inputs};
+use crate::line::on_line;
 use crate::op::Op;
 use crate::primitive::Primitive;
 

@@ -7,7 +7,8 @@ use umber_types::{Result, ensure};
 
 pub(super) use crate::graph::Tape;
 use crate::graph::tracing::{self, Residuals, Tracing, WithResiduals};
-use crate::graph::{Array, ArraySpec, Inputs, Node, OnLine, on_line};
+use crate::graph::{Array, ArraySpec, Inputs, Node};
+use crate::line::{OnLine, on_line};
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::leaf::Leaf;

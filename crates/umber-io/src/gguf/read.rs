@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::thread;
 
-use umber_core::{Array, DType, Shape, eval};
+use umber_core::{Array, DType, Shape, frontend};
 use umber_types::{Result, bail, ensure};
 
 use super::affine::{Affine, GROUP};
@@ -46,7 +46,7 @@ pub fn read(source: &Source) -> Result<Contents> {
         check_places(&infos, begin, source.length() as u64)?;
         let mut contents = Contents { arrays: Vec::new(), metadata };
         for info in infos {
-            eval::check_interrupted()?;
+            frontend::check_interrupted()?;
             let at = (begin + info.offset) as usize;
             info.arrays(source, at, &mut contents.arrays)
                 .map_err(|error| error.map_message(|text| format!("'{}': {text}", info.name)))?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use flate2::{Decompress, FlushDecompress, Status};
-use umber_core::eval;
+use umber_core::frontend;
 use umber_types::{Error, Result, bail, ensure};
 
 use super::*;
@@ -211,7 +211,7 @@ impl Member {
             let own = source.part_in_memory(self.data.clone())?;
             let mut checksum = crc32fast::Hasher::new();
             for piece in own.bytes(0..own.length())?.chunks(PIECE) {
-                eval::check_interrupted()?;
+                frontend::check_interrupted()?;
                 checksum.update(piece);
             }
             self.check(checksum)?;
@@ -246,7 +246,7 @@ impl Member {
         let mut checksum = crc32fast::Hasher::new();
         let (mut taken, mut made) = (0, 0);
         loop {
-            eval::check_interrupted()?;
+            frontend::check_interrupted()?;
             let end = into.len().min(made + PIECE);
             let status = inflater
                 .decompress(&packed[taken..], &mut into[made..end], FlushDecompress::None)

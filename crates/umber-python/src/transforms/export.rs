@@ -11,10 +11,10 @@ use umber::export::{self, Exported, Parameter, Signature, Spelling, letters};
 use umber::graph::program::Operand;
 use umber::graph::tracing::Lengths;
 use umber::io::functions;
+use umber::transforms::Trace;
 use umber::{Array, ArraySpec};
 
-use super::call_user;
-use super::check_callable;
+use super::{call_user, check_callable, grad};
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
 use crate::enter::{OrRaise, enter, to_exception};
@@ -496,8 +496,8 @@ fn import_function<'py>(
 ///
 /// `args` and `kwargs` are the outputs: arrays, or nested lists, tuples and dicts of them, and arrays by name. Arrays
 /// without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file.
-/// Operations on a few elements are computed as they are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in
-/// the environment.
+/// Operations on a few elements are computed as they are written, and are not in the graph, unless `UMBER_EAGER=0` is in
+/// the environment. Those of a function are: `export_to_dot(file, f, x)` writes the graph of `f(x)`.
 #[pyfunction]
 #[pyo3(signature = (file, *args, **kwargs))]
 fn export_to_dot(
@@ -505,6 +505,17 @@ fn export_to_dot(
     args: &Bound<'_, PyTuple>,
     kwargs: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<()> {
+    if let Ok(fun) = args.get_item(0)
+        && fun.is_callable()
+        && Tree::of(&fun)?.arrays().is_empty()
+    {
+        if kwargs.is_some_and(|names| !names.is_empty()) {
+            return Err(PyTypeError::new_err(
+                "[export_to_dot] got arrays by name beside a function, expected its arguments by place",
+            ));
+        }
+        return function_to_dot(file, &fun, args.get_slice(1, args.len()).as_any());
+    }
     let mut outputs = Vec::new();
     for arg in args {
         let tree = Tree::of(&arg)?;
@@ -531,7 +542,19 @@ fn export_to_dot(
             "[export_to_dot] got no arrays, expected arrays, or nothing for an empty graph",
         ));
     }
-    let text = export::to_dot(&outputs, &names);
+    write_dot(file, export::to_dot(&outputs, &names))
+}
+
+/// Write the graph of a function of these arguments.
+fn function_to_dot(file: &Bound<'_, PyAny>, fun: &Bound<'_, PyAny>, args: &Bound<'_, PyAny>) -> PyResult<()> {
+    let primals = grad::primals("export_to_dot", args)?;
+    let trace = Trace::with_data(&primals.tree.arrays()).or_raise()?;
+    let (returned, _substitution) = primals.call(fun, &trace.inputs)?;
+    let (outputs, _) = grad::outputs("export_to_dot", returned, false)?;
+    write_dot(file, export::to_dot(&outputs.arrays(), &[]))
+}
+
+fn write_dot(file: &Bound<'_, PyAny>, text: String) -> PyResult<()> {
     if file.hasattr("write")? {
         return file.call_method1("write", (text,)).map(|_| ());
     }

@@ -244,7 +244,7 @@ impl<'py> Primals<'py> {
 }
 
 /// The primals of `vjp` or `jvp`.
-fn primals<'py>(op: &str, list: &Bound<'py, PyAny>) -> PyResult<Primals<'py>> {
+pub(super) fn primals<'py>(op: &str, list: &Bound<'py, PyAny>) -> PyResult<Primals<'py>> {
     check_list(op, "primals", list)?;
     let primals = Primals::new(list.py(), list.try_iter()?)?;
     check_leaves(list.py(), op, "primals", &primals.tree)?;
@@ -253,7 +253,7 @@ fn primals<'py>(op: &str, list: &Bound<'py, PyAny>) -> PyResult<Primals<'py>> {
 
 /// What a function returned, and what came with it where that was announced. Several results are a list, and so is one
 /// array.
-fn outputs<'py>(
+pub(super) fn outputs<'py>(
     op: &str,
     returned: Bound<'py, PyAny>,
     has_aux: bool,

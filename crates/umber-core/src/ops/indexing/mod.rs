@@ -3,13 +3,13 @@
 mod along;
 mod bounds;
 mod mask;
+mod part;
 mod plan;
 mod spelling;
 
 use smallvec::SmallVec;
 use umber_types::{Result, Scalar, ScatterKind, Shape, ensure};
 
-use super::at_once::{self, Entry};
 use super::promotion::cast_constant;
 use crate::graph::{Array, Inputs};
 use crate::primitives::control::Surplus;
@@ -22,6 +22,7 @@ use plan::Plan;
 pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis, take_within};
 pub use bounds::OutOfBounds;
 pub(crate) use bounds::{check_known, settle};
+pub use part::{Entry, part};
 pub use spelling::{Place, Stepped};
 
 /// One entry of an index, as NumPy reads it.
@@ -86,7 +87,7 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     plan.move_picked_to_place(&rules::reshape(&read, plan.gathered_shape())?)
 }
 
-/// The part of an array, where its index names nothing but places and whole axes and it is there to be seen.
+/// The part of an array, where its index names nothing but places and whole axes and it can be seen.
 fn seen(a: &Array, index: &[Index]) -> Option<Array> {
     let entry = |entry: &Index| match entry {
         Index::Int(place) => Some(Entry::Place(*place)),
@@ -94,7 +95,7 @@ fn seen(a: &Array, index: &[Index]) -> Option<Array> {
         _ => None,
     };
     let entries: SmallVec<[Entry; 4]> = index.iter().map(entry).collect::<Option<_>>()?;
-    at_once::part(a, &entries)
+    part(a, &entries)
 }
 
 /// Refuse an index of `a` with arrays of a few places that are known, and outside: as [`get`] does once it is evaluated.

@@ -7,9 +7,9 @@ use umber_kernels::tape::Program;
 use umber_kernels::{View, ViewMut};
 use umber_types::{Layout, Result, Shape};
 
-use super::region::{self, Region};
 use crate::graph::Storage;
 use crate::primitive::CpuTask;
+use crate::primitives::region::{self, Region};
 
 /// Run a region, in the buffer of an input where nothing else holds it.
 pub(crate) fn region(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {

@@ -12,7 +12,7 @@ use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape, ValueId};
 use umber_types::{DType, Layout, Result, Shape};
 
-use super::tape_cache::{Key, TapeCache};
+use crate::backend::tape_cache::{Key, TapeCache};
 use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::Primitive;

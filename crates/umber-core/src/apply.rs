@@ -1,0 +1,273 @@
+//! Apply: what an operation makes of arrays. It is computed at once if it is small, and recorded else.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::tape::{binary_dtype, unary_dtype};
+use umber_types::{BinaryKind, DType, Result, Scalar, Shape, Side, Stream, UnaryKind};
+
+use crate::frontend::frontend;
+use crate::graph::{Array, ArraySpec, Inputs, Node, Output, Recorded, Specs, UpToTwo, follower_of};
+use crate::line::users_line;
+use crate::op::Op;
+use crate::primitive::Primitive;
+use crate::primitives::binary::Binary;
+use crate::primitives::float8;
+use crate::primitives::rules::{broadcast, broadcast_plain};
+use crate::primitives::unary::Unary;
+use crate::{device, eager, line};
+
+impl Array {
+    /// Record an operation with any number of outputs on this thread's default stream.
+    pub fn record(op: impl Into<Op>, inputs: Inputs) -> Result<SmallVec<[Array; 1]>> {
+        Array::record_on(op, inputs, device::current_stream())
+    }
+
+    /// Record an operation with any number of outputs.
+    pub fn record_on(op: impl Into<Op>, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
+        let op = op.into();
+        if let Some(made) = float8::record(&op, &inputs)? {
+            return Ok(made.into());
+        }
+        let specs = inferred(&op, &inputs.iter().map(Array::spec).collect::<SmallVec<[_; 4]>>())?;
+        Array::record_known(op, inputs, specs, stream)
+    }
+
+    /// Record an operation whose outputs are known to be `specs`: what it infers from its inputs.
+    pub(crate) fn record_known(
+        op: Op,
+        inputs: Inputs,
+        specs: Specs,
+        stream: Stream,
+    ) -> Result<SmallVec<[Array; 1]>> {
+        if specs.is_empty() {
+            return Ok(SmallVec::new());
+        }
+        let (inputs, is_volatile) = keep_from_writers(inputs)?;
+        let node = Node::new(op, inputs, specs, stream);
+        let arrays = handles(node);
+        run_if_due(&arrays[0], is_volatile)?;
+        Ok(arrays)
+    }
+
+    /// An operation of a compiled function: as [`Array::record_known`], of inputs that nobody follows and for a line of the
+    /// program that is known.
+    pub(crate) fn apply_compiled(
+        op: Op,
+        inputs: Inputs,
+        specs: &[ArraySpec],
+        stream: Stream,
+        line: Option<Arc<str>>,
+    ) -> Result<SmallVec<[Array; 1]>> {
+        if let Some(made) = eager::compute_all(&op, &inputs, specs) {
+            return Ok(made);
+        }
+        let (inputs, is_volatile) = keep_from_writers(inputs)?;
+        let recorded = Recorded { stream, follower: None, origin: line };
+        let arrays = handles(Node::build(op, inputs, Output::pending(specs.into()), recorded));
+        if let Some(first) = arrays.first() {
+            run_if_due(first, is_volatile)?;
+        }
+        Ok(arrays)
+    }
+
+    /// Record an operation with one output.
+    #[inline]
+    pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
+        Array::record_op(op.into(), inputs)
+    }
+
+    fn record_op(op: Op, inputs: &[&Array]) -> Result<Array> {
+        if inputs.iter().any(|input| input.dtype().is_float8())
+            && let Some(made) = float8::record(&op, &handles_to(inputs))?
+        {
+            return Ok(made.into_iter().next().expect("an operation with one output"));
+        }
+        let mut specs = match inputs {
+            [a] => inferred(&op, &[a.spec()])?,
+            [a, b] => inferred(&op, &[a.spec(), b.spec()])?,
+            _ => inferred(&op, &inputs.iter().map(|input| input.spec()).collect::<SmallVec<[_; 4]>>())?,
+        };
+        debug_assert_eq!(specs.len(), 1);
+        let spec = specs.pop().expect("an operation with one output");
+        if let Some(view) = seen_at_once(&op, inputs, &spec) {
+            return Ok(view);
+        }
+        if let Some(made) = eager::compute(&op, inputs, &spec) {
+            return Ok(made);
+        }
+        if !inputs.iter().any(|input| input.is_volatile())
+            && let Some(few) = up_to_two(inputs)
+        {
+            let (stream, follower) = (device::current_stream(), follower_of(inputs.iter().copied()));
+            let recorded = Recorded { stream, follower, origin: users_line() };
+            let fill =
+                |_: &mut Op, _: &[Array], output: &mut Output| output.spec.shape.clone_from(&spec.shape);
+            return Ok(Array::of(Node::single(op, few, spec.dtype, recorded, fill), 0));
+        }
+        let (inputs, is_volatile) = keep_from_writers(handles_to(inputs))?;
+        let node = Node::new(op, inputs, spec.into(), device::current_stream());
+        let array = Array::of(node, 0);
+        run_if_due(&array, is_volatile)?;
+        Ok(array)
+    }
+
+    /// Is it an operand as it is, and need nobody hear of what is recorded of it? Then [`Array::record_plain`] will do.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.dtype().is_float8()
+            && self.node().follower().is_none()
+            && !self.is_volatile()
+            && !line::are_known()
+    }
+
+    /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed at once; `fill` is as
+    /// for [`Node::single`].
+    #[inline(always)]
+    pub(crate) fn record_plain(
+        op: impl Into<Op>,
+        inputs: UpToTwo,
+        dtype: DType,
+        fill: impl FnOnce(&mut Op, &[Array], &mut Output),
+    ) -> Array {
+        Array::of(Node::single(op, inputs, dtype, Recorded::plainly(), fill), 0)
+    }
+
+    /// [`Array::record_plain`], where the result has the shape that the inputs have.
+    #[inline(always)]
+    pub(crate) fn record_alike(op: impl Into<Op>, inputs: UpToTwo, dtype: DType) -> Array {
+        Array::record_plain(op, inputs, dtype, |_, inputs, output| {
+            output.spec.shape.clone_from(inputs[0].shape());
+        })
+    }
+}
+
+/// `kind(x)` of a dtype that the function is defined for; `None` where more has to be asked.
+#[inline]
+pub(crate) fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
+    let dtype = unary_dtype(kind, x.dtype());
+    if eager::applies(x.shape()) {
+        return eager::unary(kind, x, dtype);
+    }
+    x.is_plain().then(|| Array::record_alike(Unary(kind), (Some(x.clone()), None), dtype))
+}
+
+/// `kind(a, b)` of arrays of one dtype, which the function keeps or compares, that broadcast to `shape`, which memory can
+/// address; `None` where more has to be asked.
+#[inline]
+pub(crate) fn binary(kind: BinaryKind, a: &Array, b: &Array, shape: &Shape) -> Option<Array> {
+    if eager::applies(shape) {
+        let (a, b) = (under(a, shape)?, under(b, shape)?);
+        return eager::binary(kind, [&a, &b], shape, binary_dtype(kind, a.dtype()));
+    }
+    let is_plain = a.is_plain() && b.is_plain();
+    is_plain.then(|| recorded(kind, broadcast_plain(a, shape), broadcast_plain(b, shape)))
+}
+
+/// [`binary`], of an array and a number that takes its dtype and stands on `side`.
+#[inline]
+pub(crate) fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
+    let shape = array.shape();
+    if eager::applies(shape) {
+        return eager::with_number(kind, array, number, side, binary_dtype(kind, array.dtype()));
+    }
+    array.is_plain().then(|| {
+        let number = Array::filled(shape, number, array.dtype());
+        match side {
+            Side::Left => recorded(kind, number, array.clone()),
+            Side::Right => recorded(kind, array.clone(), number),
+        }
+    })
+}
+
+/// An operand with as many elements as the result or one.
+#[inline]
+fn under<'a>(x: &'a Array, shape: &Shape) -> Option<Cow<'a, Array>> {
+    if x.shape() == shape || x.size() == 1 {
+        return Some(Cow::Borrowed(x));
+    }
+    broadcast(x, shape).ok().map(Cow::Owned)
+}
+
+#[inline]
+fn recorded(kind: BinaryKind, a: Array, b: Array) -> Array {
+    let dtype = binary_dtype(kind, a.dtype());
+    Array::record_alike(Binary(kind), (Some(a), Some(b)), dtype)
+}
+
+/// The specs of an operation's outputs.
+fn inferred(op: &Op, inputs: &[&ArraySpec]) -> Result<Specs> {
+    let specs = op.infer(inputs)?;
+    float8::check_outputs(op, &specs)?;
+    Ok(specs)
+}
+
+/// The inputs of a node that reads these arrays. Most read one or two, which needs no loop.
+fn handles_to(arrays: &[&Array]) -> Inputs {
+    match arrays {
+        [a] => smallvec![(*a).clone()],
+        [a, b] => SmallVec::from_buf([(*a).clone(), (*b).clone()]),
+        _ => arrays.iter().map(|&array| array.clone()).collect(),
+    }
+}
+
+/// As [`handles_to`], where there are so few.
+#[inline]
+fn up_to_two(arrays: &[&Array]) -> Option<UpToTwo> {
+    match arrays {
+        [a] => Some((Some((*a).clone()), None)),
+        [a, b] => Some((Some((*a).clone()), Some((*b).clone()))),
+        _ => None,
+    }
+}
+
+/// What an operation shows of an evaluated array: the same memory under another layout needs no node.
+fn seen_at_once(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
+    let [input] = inputs else { return None };
+    if !matches!(op, Op::Slice(_) | Op::Reshape(_)) {
+        return None;
+    }
+    let storage = input.seen()?;
+    let layout = match op {
+        Op::Slice(slice) => slice.of(&storage.layout),
+        _ if storage.layout.is_contiguous() => storage.layout.reshape(&spec.shape)?,
+        _ => return None,
+    };
+    Some(Array::over(storage.with_layout(layout), spec.dtype))
+}
+
+/// All outputs of a new node, which nobody else holds then.
+fn handles(node: Arc<Node>) -> SmallVec<[Array; 1]> {
+    let count = node.outputs.len() as u32;
+    std::iter::repeat_n(node, count as usize)
+        .zip(0..count)
+        .map(|(node, output)| Array::of(node, output))
+        .collect()
+}
+
+/// Evaluate what was recorded of memory that others can write: it takes the values of now.
+fn run_if_due(array: &Array, is_volatile: bool) -> Result<()> {
+    if !is_volatile {
+        return Ok(());
+    }
+    let mut result = Ok(());
+    frontend().run_unlocked(&mut || result = array.eval());
+    result
+}
+
+/// Inputs of an operation, and whether it must run now since others can write their memory.
+///
+/// Beside an input that is traced and may have no value yet it cannot run now: then it takes what the memory holds.
+fn keep_from_writers(mut inputs: Inputs) -> Result<(Inputs, bool)> {
+    if !inputs.iter().any(Array::is_volatile) {
+        return Ok((inputs, false));
+    }
+    if inputs.iter().any(Array::is_traced) {
+        for input in &mut inputs {
+            *input = input.settled()?;
+        }
+    }
+    let is_volatile = inputs.iter().any(Array::is_volatile);
+    Ok((inputs, is_volatile))
+}

@@ -1,0 +1,264 @@
+//! Eager: an operation on a few evaluated elements is computed as it is written, since keeping it for later would cost more.
+//!
+//! A front end asks for it ([`enable`]). Nothing is computed here while a transformation sees the operations of a program, nor of
+//! memory that others can write, nor of 16-bit floats by one operation, which keep their digits from step to step in a
+//! plan.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use smallvec::SmallVec;
+use umber_kernels::tape::{Function, few};
+use umber_kernels::{View, ViewMut};
+use umber_types::{BinaryKind, DType, Layout, Result, Scalar, Shape, Side, UnaryKind};
+
+use crate::backend::backend;
+use crate::device;
+use crate::graph::{Array, ArraySpec, Storage, tracing};
+use crate::op::Op;
+use crate::primitive::CpuTask;
+use crate::primitives::binary::Binary;
+use crate::primitives::fused::Fused;
+use crate::primitives::region::{Beside, Region};
+use crate::primitives::unary::Unary;
+
+/// Results with more elements are worth recording: they may share a pass over memory with what follows.
+pub(crate) const MOST_ELEMENTS: usize = 1024;
+/// And results for which more elements are read, or a region with more steps over all elements.
+const MOST_READ: usize = 8192;
+const MOST_STEPS: usize = 4096;
+
+static IS_ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Where constants are read, which have no memory of their own.
+static ONE: LazyLock<Layout> = LazyLock::new(|| Layout::contiguous(Shape::scalar()));
+
+/// Compute operations on a few evaluated elements as they are written, from now on. Off, every operation is recorded.
+pub fn enable(is_enabled: bool) {
+    IS_ENABLED.store(is_enabled, Ordering::Relaxed);
+}
+
+/// Is an operation with a result of this shape computed as it is written?
+#[inline]
+pub(crate) fn applies(shape: &Shape) -> bool {
+    IS_ENABLED.load(Ordering::Relaxed) && shape.size() <= MOST_ELEMENTS && tracing::depth() == 0
+}
+
+/// What an operation reads.
+enum Operand<'a> {
+    Evaluated(&'a Storage, DType),
+    /// The bytes of a constant.
+    Constant([u8; 16], DType),
+}
+
+impl<'a> Operand<'a> {
+    /// An array that is evaluated, in memory of ours that nobody else can write and that no transformation follows, or a
+    /// constant. Of other memory, operations run when their owners were told.
+    #[inline]
+    fn of(array: &'a Array) -> Option<Operand<'a>> {
+        match array.storage() {
+            Some(storage)
+                if !storage.buffer.is_owned() || storage.buffer.writers() > 0 || array.is_traced() =>
+            {
+                None
+            }
+            Some(storage) => Some(Operand::Evaluated(storage, array.dtype())),
+            None => Some(Operand::number(array.constant()?, array.dtype())),
+        }
+    }
+
+    #[inline]
+    fn number(value: Scalar, dtype: DType) -> Operand<'a> {
+        Operand::Constant(value.to_bytes(dtype), dtype)
+    }
+
+    #[inline]
+    fn dtype(&self) -> DType {
+        match self {
+            Operand::Evaluated(_, dtype) | Operand::Constant(_, dtype) => *dtype,
+        }
+    }
+
+    #[inline]
+    fn layout(&self) -> &Layout {
+        match self {
+            Operand::Evaluated(storage, _) => &storage.layout,
+            Operand::Constant(..) => &ONE,
+        }
+    }
+
+    #[inline]
+    fn view(&self) -> View<'_> {
+        // SAFETY: the operand's own layout.
+        unsafe { self.view_as(self.layout()) }
+    }
+
+    /// The operand under a layout.
+    ///
+    /// # Safety
+    /// The layout reaches no other elements than the operand's own.
+    #[inline]
+    unsafe fn view_as<'b>(&'b self, layout: &'b Layout) -> View<'b> {
+        let (base, dtype) = match self {
+            Operand::Evaluated(storage, dtype) => (storage.buffer.start().as_ptr().cast_const(), *dtype),
+            Operand::Constant(bytes, dtype) => (bytes.as_ptr(), *dtype),
+        };
+        // SAFETY: the buffer holds the elements of its storage's layout, the bytes the one of a constant; the rest is the
+        // caller's promise.
+        unsafe { View::new(base, dtype, layout) }
+    }
+}
+
+/// `kind(x)`, a result of this dtype.
+#[inline]
+pub(crate) fn unary(kind: UnaryKind, x: &Array, dtype: DType) -> Option<Array> {
+    elementwise(Function::Unary(kind), &[Operand::of(x)?], x.shape(), dtype)
+}
+
+/// `kind(a, b)` of arrays that have as many elements as the result or one.
+#[inline]
+pub(crate) fn binary(kind: BinaryKind, [a, b]: [&Array; 2], shape: &Shape, dtype: DType) -> Option<Array> {
+    elementwise(Function::Binary(kind), &[Operand::of(a)?, Operand::of(b)?], shape, dtype)
+}
+
+/// [`binary`] of an array and a number of its dtype, which stands on `side`.
+#[inline]
+pub(crate) fn with_number(
+    kind: BinaryKind,
+    array: &Array,
+    number: Scalar,
+    side: Side,
+    dtype: DType,
+) -> Option<Array> {
+    let (own, other) = (Operand::of(array)?, Operand::number(number, array.dtype()));
+    let operands = match side {
+        Side::Left => [other, own],
+        Side::Right => [own, other],
+    };
+    elementwise(Function::Binary(kind), &operands, array.shape(), dtype)
+}
+
+/// A function of operands that have as many elements as the result or one, by a kernel that needs no program.
+#[inline]
+fn elementwise(function: Function, operands: &[Operand<'_>], shape: &Shape, dtype: DType) -> Option<Array> {
+    // Refused before there is memory for them.
+    if operands.iter().any(|operand| operand.dtype().is_half()) {
+        return None;
+    }
+    let made = Array::unwritten(shape, dtype).ok()?;
+    let output = written(&made)?;
+    let is_done = match operands {
+        [a] => few(function, &[a.view()], &output),
+        [a, b] => few(function, &[a.view(), b.view()], &output),
+        [a, b, c] => few(function, &[a.view(), b.view(), c.view()], &output),
+        _ => false,
+    };
+    is_done.then_some(made)
+}
+
+/// The result of an operation with one output; `None` if it is recorded, and where something fails: evaluating says what.
+pub(crate) fn compute(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
+    if !applies(&spec.shape) {
+        return None;
+    }
+    let by_function = match (op, inputs) {
+        (Op::Unary(Unary(kind)), [x]) => unary(*kind, x, spec.dtype),
+        (Op::Binary(Binary(kind)), [a, b]) => binary(*kind, [a, b], &spec.shape, spec.dtype),
+        (Op::Select(_), [condition, a, b]) => {
+            let operands = [Operand::of(condition)?, Operand::of(a)?, Operand::of(b)?];
+            elementwise(Function::Select, &operands, &spec.shape, spec.dtype)
+        }
+        _ => None,
+    };
+    by_function.or_else(|| run(op, inputs, std::slice::from_ref(spec))?.pop())
+}
+
+/// The results of an operation of a compiled function.
+pub(crate) fn compute_all(op: &Op, inputs: &[Array], specs: &[ArraySpec]) -> Option<SmallVec<[Array; 1]>> {
+    if !specs.iter().all(|spec| applies(&spec.shape)) {
+        return None;
+    }
+    match op {
+        Op::Fused(Fused(region)) => fused(region, inputs, specs),
+        op => run(op, &inputs.iter().collect::<SmallVec<[&Array; 4]>>(), specs),
+    }
+}
+
+/// The results of a region.
+fn fused(region: &Region, inputs: &[Array], specs: &[ArraySpec]) -> Option<SmallVec<[Array; 1]>> {
+    if !is_small(region) {
+        return None;
+    }
+    let operands: SmallVec<[Operand<'_>; 4]> = inputs.iter().map(Operand::of).collect::<Option<_>>()?;
+    let layouts: SmallVec<[Cow<'_, Layout>; 4]> =
+        operands.iter().enumerate().map(|(i, operand)| region.spread(i, operand.layout())).collect();
+    let operands = operands.iter().zip(&layouts);
+    // SAFETY: a broadcast layout reaches the same elements as the operand's own.
+    let views: SmallVec<[View<'_>; 4]> =
+        operands.map(|(operand, layout)| unsafe { operand.view_as(layout) }).collect();
+    let made: SmallVec<[Array; 1]> =
+        specs.iter().map(|spec| Array::unwritten(&spec.shape, spec.dtype).ok()).collect::<Option<_>>()?;
+    let mut outputs: SmallVec<[ViewMut<'_>; 1]> = made.iter().map(written).collect::<Option<_>>()?;
+    let is_done = catch_unwind(AssertUnwindSafe(|| region.run(&views, &mut outputs)));
+    drop(outputs);
+    matches!(is_done, Ok(Ok(()))).then_some(made)
+}
+
+/// The elements of a new array, to be written.
+#[inline]
+fn written(made: &Array) -> Option<ViewMut<'_>> {
+    let storage = made.storage()?;
+    // SAFETY: a layout that was made for its buffer, which nobody else holds since it is new.
+    Some(unsafe { ViewMut::new(storage.buffer.start().as_ptr(), made.dtype(), &storage.layout) })
+}
+
+/// The results of an operation by the backend, if it is worth it.
+fn run(op: &Op, inputs: &[&Array], specs: &[ArraySpec]) -> Option<SmallVec<[Array; 1]>> {
+    for input in inputs {
+        Operand::of(input)?;
+    }
+    let dtypes = || inputs.iter().map(|input| input.dtype());
+    let is_small = match op {
+        Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_) => {
+            !dtypes().chain(specs.iter().map(|spec| spec.dtype)).any(DType::is_half)
+        }
+        Op::Broadcast(_) | Op::Reshape(_) | Op::Slice(_) | Op::Transpose(_) => true,
+        Op::Reduce(_) => inputs[0].size() <= MOST_READ,
+        Op::MatMul(_) => {
+            let depth = inputs[0].shape().last().copied().unwrap_or(0);
+            depth.saturating_mul(specs[0].shape.size()) <= MOST_READ
+        }
+        _ => false,
+    };
+    if !is_small {
+        return None;
+    }
+    let compute = || -> Result<SmallVec<[Option<Storage>; 1]>> {
+        let storages = inputs.iter().map(|input| storage_of(input)).collect::<Result<_>>()?;
+        let mut task = CpuTask::new(storages, dtypes().collect(), specs.iter().collect());
+        backend(device::current_stream().device).run(op, &mut task)?;
+        Ok(task.outputs)
+    };
+    let outputs = catch_unwind(AssertUnwindSafe(compute)).ok()?.ok()?;
+    outputs.into_iter().zip(specs).map(|(storage, spec)| Some(Array::over(storage?, spec.dtype))).collect()
+}
+
+/// Where the elements of an array are that is evaluated or a constant.
+fn storage_of(array: &Array) -> Result<Storage> {
+    match array.constant() {
+        Some(value) => Storage::splat(value, array.shape(), array.dtype()),
+        None => Ok(array.storage().expect("an operand is evaluated or a constant").clone()),
+    }
+}
+
+fn is_small(region: &Region) -> bool {
+    let size = region.shape.size();
+    let steps = size.saturating_mul(region.tape.steps.len());
+    match region.beside {
+        Beside::Nothing => steps <= MOST_STEPS,
+        Beside::Reduction(_) => size <= MOST_READ && steps <= MOST_READ,
+        Beside::Product => false,
+    }
+}

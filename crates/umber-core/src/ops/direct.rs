@@ -1,0 +1,87 @@
+//! Functions of one array, operators of two arrays of one dtype, and of an array and a number that takes its dtype, without
+//! asking what becomes of dtypes. Most of what programs do is such.
+//!
+//! Each answers `None` for what goes the usual way, whatever the reason; nothing has happened then.
+
+use umber_kernels::tape::{supports_binary, supports_unary};
+use umber_types::{BinaryKind, DType, Scalar, Side, UnaryKind};
+
+use crate::apply;
+use crate::graph::Array;
+
+/// `kind(x)` of a dtype that the function is defined for.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::types::UnaryKind;
+/// use umber::{Array, ops};
+/// let x = Array::from([-1, 2]);
+/// assert_eq!(ops::direct::unary(UnaryKind::Abs, &x).unwrap().to_vec::<i32>()?, [1, 2]);
+/// assert!(ops::direct::unary(UnaryKind::Exp, &x).is_none(), "integers become floats first");
+/// # Ok::<(), umber::Error>(())
+/// ```
+#[inline]
+pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
+    if supports_unary(kind, x.dtype()) { apply::unary(kind, x) } else { None }
+}
+
+/// `kind(a, b)` of arrays of one dtype that it keeps or compares, whose shapes broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::types::BinaryKind;
+/// use umber::{Array, ops};
+/// let (x, y) = (Array::from([1, 2]), Array::from([[3], [4]]));
+/// assert_eq!(ops::direct::binary(BinaryKind::Add, &x, &y).unwrap().to_vec::<i32>()?, [4, 5, 5, 6]);
+/// assert!(ops::direct::binary(BinaryKind::Divide, &x, &y).is_none(), "integers divide as floats");
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
+    let dtype = a.dtype();
+    if dtype != b.dtype() || !takes(kind, dtype) {
+        return None;
+    }
+    let (shape_a, shape_b) = (a.shape(), b.shape());
+    // Nearly always one has the shape of the result, which need be neither made nor measured then.
+    if shape_a == shape_b || shape_b.broadcasts_to(shape_a) {
+        apply::binary(kind, a, b, shape_a)
+    } else if shape_a.broadcasts_to(shape_b) {
+        apply::binary(kind, a, b, shape_b)
+    } else {
+        let shape = shape_a.broadcast(shape_b).filter(umber_types::Shape::is_addressable)?;
+        apply::binary(kind, a, b, &shape)
+    }
+}
+
+/// [`binary`], of an array and a bare number, which stands on `side` and takes the array's dtype.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::{Side, direct::with_number};
+/// use umber::types::BinaryKind;
+/// use umber::{Array, Scalar};
+/// let x = Array::from([1, 2]);
+/// let below = with_number(BinaryKind::Subtract, &x, Scalar::Int(5), Side::Left).unwrap();
+/// assert_eq!(below.to_vec::<i32>()?, [4, 3]);
+/// assert!(with_number(BinaryKind::Add, &x, Scalar::Float(0.5), Side::Right).is_none(), "the sums are floats");
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
+    let dtype = array.dtype();
+    if !takes(kind, dtype) || !takes_dtype(number, dtype) {
+        return None;
+    }
+    apply::with_number(kind, array, number, side)
+}
+
+/// Does `kind` keep or compare the dtype?
+#[inline]
+fn takes(kind: BinaryKind, dtype: DType) -> bool {
+    (dtype.is_inexact() || !kind.answers_inexact()) && supports_binary(kind, dtype)
+}
+
+/// Does a bare number take this dtype beside an array of it, and fit?
+#[inline]
+fn takes_dtype(number: Scalar, dtype: DType) -> bool {
+    number.weak_dtype(dtype) == dtype && number.check_fits(dtype).is_ok()
+}
