@@ -1,6 +1,5 @@
 //! Apply: what an operation makes of arrays. It is computed at once if it is small, and recorded else.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -14,7 +13,7 @@ use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::float8;
-use crate::primitives::rules::{broadcast, broadcast_plain};
+use crate::primitives::rules::broadcast_plain;
 use crate::primitives::unary::Unary;
 use crate::{device, eager, line};
 
@@ -147,8 +146,10 @@ impl Array {
 #[inline]
 pub(crate) fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
     let dtype = unary_dtype(kind, x.dtype());
-    if eager::applies(x.shape()) {
-        return eager::unary(kind, x, dtype);
+    if eager::applies(x.shape())
+        && let Some(made) = eager::unary(kind, x, dtype)
+    {
+        return Some(made);
     }
     x.is_plain().then(|| Array::record_alike(Unary(kind), (Some(x.clone()), None), dtype))
 }
@@ -157,9 +158,10 @@ pub(crate) fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
 /// address; `None` where more has to be asked.
 #[inline]
 pub(crate) fn binary(kind: BinaryKind, a: &Array, b: &Array, shape: &Shape) -> Option<Array> {
-    if eager::applies(shape) {
-        let (a, b) = (under(a, shape)?, under(b, shape)?);
-        return eager::binary(kind, [&a, &b], shape, binary_dtype(kind, a.dtype()));
+    if eager::applies(shape)
+        && let Some(made) = eager::binary(kind, [a, b], shape, binary_dtype(kind, a.dtype()))
+    {
+        return Some(made);
     }
     let is_plain = a.is_plain() && b.is_plain();
     is_plain.then(|| recorded(kind, broadcast_plain(a, shape), broadcast_plain(b, shape)))
@@ -169,8 +171,10 @@ pub(crate) fn binary(kind: BinaryKind, a: &Array, b: &Array, shape: &Shape) -> O
 #[inline]
 pub(crate) fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
     let shape = array.shape();
-    if eager::applies(shape) {
-        return eager::with_number(kind, array, number, side, binary_dtype(kind, array.dtype()));
+    if eager::applies(shape)
+        && let Some(made) = eager::with_number(kind, array, number, side, binary_dtype(kind, array.dtype()))
+    {
+        return Some(made);
     }
     array.is_plain().then(|| {
         let number = Array::filled(shape, number, array.dtype());
@@ -179,15 +183,6 @@ pub(crate) fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side:
             Side::Right => recorded(kind, array.clone(), number),
         }
     })
-}
-
-/// An operand with as many elements as the result or one.
-#[inline]
-fn under<'a>(x: &'a Array, shape: &Shape) -> Option<Cow<'a, Array>> {
-    if x.shape() == shape || x.size() == 1 {
-        return Some(Cow::Borrowed(x));
-    }
-    broadcast(x, shape).ok().map(Cow::Owned)
 }
 
 #[inline]

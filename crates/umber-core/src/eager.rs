@@ -22,6 +22,7 @@ use crate::primitive::CpuTask;
 use crate::primitives::binary::Binary;
 use crate::primitives::fused::Fused;
 use crate::primitives::region::{Beside, Region};
+use crate::primitives::rules::broadcast;
 use crate::primitives::unary::Unary;
 
 /// Results with more elements are worth recording: they may share a pass over memory with what follows.
@@ -117,10 +118,20 @@ pub(crate) fn unary(kind: UnaryKind, x: &Array, dtype: DType) -> Option<Array> {
     elementwise(Function::Unary(kind), &[Operand::of(x)?], x.shape(), dtype)
 }
 
-/// `kind(a, b)` of arrays that have as many elements as the result or one.
+/// `kind(a, b)` of arrays that broadcast to `shape`.
 #[inline]
 pub(crate) fn binary(kind: BinaryKind, [a, b]: [&Array; 2], shape: &Shape, dtype: DType) -> Option<Array> {
-    elementwise(Function::Binary(kind), &[Operand::of(a)?, Operand::of(b)?], shape, dtype)
+    let operands = [Operand::of(a)?, Operand::of(b)?];
+    let count = shape.size();
+    let fits = |x: &Array| x.size() == count || x.size() == 1;
+    if fits(a) && fits(b) {
+        return elementwise(Function::Binary(kind), &operands, shape, dtype);
+    }
+    if a.dtype().is_half() {
+        return None;
+    }
+    let (a, b) = (broadcast(a, shape).ok()?, broadcast(b, shape).ok()?);
+    elementwise(Function::Binary(kind), &[Operand::of(&a)?, Operand::of(&b)?], shape, dtype)
 }
 
 /// [`binary`] of an array and a number of its dtype, which stands on `side`.

@@ -14,7 +14,7 @@ use umber_types::{Error, Result, Scalar, bail};
 use crate::backend::{Support, backend};
 use crate::graph::program::{Operand, Origin, Step};
 use crate::graph::walk::AddressHasher;
-use crate::graph::{Array, ArraySpec, Claim, Inputs, Node, Program};
+use crate::graph::{Array, Claim, Inputs, Node, Program};
 use crate::op::Op;
 use crate::passes::partition::{Role, role};
 use crate::passes::specs_of;
@@ -49,8 +49,8 @@ pub(super) struct Pending {
 pub(super) enum Input {
     /// A slot of the program.
     Slot(u32),
-    /// An array of one value.
-    Constant(Box<(ArraySpec, Scalar)>),
+    /// An array of one value: the array, and the value.
+    Constant(Array, Scalar),
 }
 
 /// The state that planning keeps.
@@ -313,7 +313,7 @@ impl Draft {
             let inputs = node.lock_inputs();
             for input in inputs_read(&node, &inputs) {
                 let read = match (place(input.node(), self.epoch), input.constant()) {
-                    (_, Some(value)) => Input::Constant(Box::new((input.spec().clone(), value))),
+                    (_, Some(value)) => Input::Constant(input.clone(), value),
                     (Some(maker), None) => match self.pending.forwarded(maker, input.output()) {
                         Some(read) => read,
                         None => Input::Slot(MADE | (self.pending.firsts[maker] + input.output() as u32)),
@@ -484,7 +484,9 @@ impl Input {
     fn is(&self, operand: &Operand) -> bool {
         match (self, operand) {
             (Input::Slot(a), Operand::Slot(b)) => a == b,
-            (Input::Constant(a), Operand::Constant(b)) => a == b,
+            (Input::Constant(array, value), Operand::Constant(constant)) => {
+                *array.spec() == constant.0 && *value == constant.1
+            }
             _ => false,
         }
     }
@@ -492,14 +494,14 @@ impl Input {
     fn operand(&self) -> Operand {
         match self {
             Input::Slot(slot) => Operand::Slot(*slot),
-            Input::Constant(constant) => Operand::Constant(constant.clone()),
+            Input::Constant(array, value) => Operand::Constant(Box::new((array.spec().clone(), *value))),
         }
     }
 
     fn hash(&self, hasher: &mut AddressHasher) {
         match self {
             Input::Slot(slot) => slot.hash(hasher),
-            Input::Constant(constant) => constant.hash(hasher),
+            Input::Constant(array, value) => (array.spec(), value).hash(hasher),
         }
     }
 }

@@ -9,7 +9,6 @@ use umber_types::{DType, Result};
 use super::notify_progress;
 use super::pending::{Input, Pending};
 use crate::frontend::Interrupts;
-use crate::graph::program::constant_of;
 use crate::graph::{Array, Claim, Inputs, Node, Storage};
 use crate::op::Op;
 use crate::plan::{Plan, Slots, recorded_at};
@@ -109,7 +108,7 @@ fn restore(pending: &Pending, dtypes: &Dtypes, plan: &Plan, slots: Slots) -> Res
     }
     let array = |read: &Input| -> Result<Option<Array>> {
         let slot = match read {
-            Input::Constant(constant) => return Ok(Some(constant_of(constant))),
+            Input::Constant(array, _) => return Ok(Some(array.clone())),
             Input::Slot(slot) => *slot as usize,
         };
         let made = slot.checked_sub(dtypes.len()).map(|_| pending.maker(slot as u32));
