@@ -23,10 +23,8 @@ use umber_types::{Result, ensure};
 use crate::graph::tracing::{self, Lengths, ReadingLengths};
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
-use crate::passes::fuse::fuse;
 use crate::passes::hoist::{HoistedProgram, hoist};
-use crate::passes::inline::inline;
-use crate::passes::specs_of;
+use crate::passes::{lower, specs_of};
 use crate::primitives::leaf::Leaf;
 use crate::transforms::{Trace, expanded};
 pub use cache::Cache;
@@ -195,11 +193,7 @@ fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
         None => HoistedProgram { program: program.clone(), arrays: Vec::new() },
     };
     let specs = specs_of(&program)?;
-    let fused = match inline(&program, &specs)? {
-        Some(inlined) => fuse(&inlined.program, &inlined.specs),
-        None => fuse(&program, &specs),
-    };
-    Ok((fused.program, arrays))
+    Ok((lower(&program, &specs)?.program, arrays))
 }
 
 /// A function that is traced once for every combination of shapes and dtypes of its arguments.

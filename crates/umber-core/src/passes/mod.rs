@@ -16,6 +16,7 @@ mod tests;
 use smallvec::SmallVec;
 use umber_types::Result;
 
+use self::fuse::FusedProgram;
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program};
 
@@ -23,6 +24,36 @@ use crate::graph::{ArraySpec, Program};
 pub(crate) fn specs_of(program: &Program) -> Result<Vec<ArraySpec>> {
     let made = program.specs()?.into_iter().flatten();
     Ok(program.arguments.iter().cloned().chain(made).collect())
+}
+
+/// A program whose steps are kernels.
+pub(crate) struct LoweredProgram {
+    pub(crate) program: Program,
+    /// The spec of each slot.
+    pub(crate) specs: Vec<ArraySpec>,
+    /// The slot of the original program that each slot corresponds to, if any.
+    pub(crate) slots: Vec<Option<u32>>,
+    /// The last step of the original program that each step computes.
+    pub(crate) roots: Vec<u32>,
+}
+
+/// Inline composite steps, then fuse elementwise ones; `specs` are the specs of the slots.
+pub(crate) fn lower(program: &Program, specs: &[ArraySpec]) -> Result<LoweredProgram> {
+    let inlined = inline::inline(program, specs)?;
+    let (whole, specs) = match &inlined {
+        Some(inlined) => (&inlined.program, &inlined.specs[..]),
+        None => (program, specs),
+    };
+    let FusedProgram { program, specs, slots, roots } = fuse::fuse(whole, specs);
+    Ok(match inlined {
+        Some(inlined) => LoweredProgram {
+            program,
+            specs,
+            slots: slots.iter().map(|&slot| inlined.slots[slot as usize]).collect(),
+            roots: roots.iter().map(|&root| inlined.roots[root as usize]).collect(),
+        },
+        None => LoweredProgram { program, specs, slots: slots.into_iter().map(Some).collect(), roots },
+    })
 }
 
 /// A program with the spec and the writer of each slot.

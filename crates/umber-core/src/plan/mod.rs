@@ -17,7 +17,7 @@ use crate::frontend::Interrupts;
 use crate::graph::program::{self, Step};
 use crate::graph::{ArraySpec, Program, Storage};
 use crate::op::Op;
-use crate::passes::{fuse, hoist, inline, specs_of};
+use crate::passes::{hoist, lower, specs_of};
 use crate::primitive::CpuTask;
 use crate::primitives::fused::Fused;
 
@@ -112,38 +112,29 @@ impl Plan {
     }
 
     fn lowered(program: &Program, specs: &[ArraySpec]) -> Result<Plan> {
-        let inlined = inline::inline(program, specs)?;
-        let (whole, whole_specs) = match &inlined {
-            Some(inlined) => (&inlined.program, &inlined.specs[..]),
-            None => (program, specs),
-        };
-        let fused = fuse::fuse(whole, whole_specs);
-        let original = |slot: u32| match &inlined {
-            Some(inlined) => inlined.slots[slot as usize],
-            None => Some(slot),
-        };
-        let root = |step: u32| inlined.as_ref().map_or(step, |inlined| inlined.roots[step as usize]);
+        let whole = lower(program, specs)?;
+        let kernels = &whole.program;
         let mut plan = Plan {
-            steps: Vec::with_capacity(fused.program.steps.len()),
+            steps: Vec::with_capacity(kernels.steps.len()),
             constants: Vec::new(),
             forwarded: Vec::new(),
-            outputs: fused.program.outputs.len(),
+            outputs: kernels.outputs.len(),
             hoisted: Vec::new(),
             given: program.arguments.len(),
-            slots: fused.slots.iter().map(|&slot| original(slot)).collect(),
+            slots: whole.slots,
         };
-        let mut first = fused.program.arguments.len() as u32;
-        for (step, &end) in fused.program.steps.iter().zip(&fused.roots) {
-            plan.lower(step, &fused.specs, first, root(end));
+        let mut first = kernels.arguments.len() as u32;
+        for (step, &root) in kernels.steps.iter().zip(&whole.roots) {
+            plan.push(step, &whole.specs, first, root);
             first += step.outputs;
         }
-        for (number, output) in fused.program.outputs.iter().enumerate() {
-            plan.put_output(number as u32, output, fused.program.arguments.len());
+        for (number, output) in kernels.outputs.iter().enumerate() {
+            plan.put_output(number as u32, output, kernels.arguments.len());
         }
         Ok(plan)
     }
 
-    fn lower(&mut self, step: &Step, specs: &[ArraySpec], first: u32, root: u32) {
+    fn push(&mut self, step: &Step, specs: &[ArraySpec], first: u32, root: u32) {
         let inputs = step.inputs.iter().map(|operand| self.operand(operand)).collect();
         let dtypes = step.inputs.iter().map(|operand| operand.spec(specs).dtype).collect();
         let count = step.outputs as usize;
