@@ -80,55 +80,57 @@ def test_every_dependency_has_a_reason_and_every_reason_a_dependency(tmp_path):
 @pytest.mark.parametrize(
     "source",
     [
-        "use crate::eval::run;",
-        "use crate::{graph::Array, eval};",
-        "use crate::{self, graph::{self, Array as A}, eval::{run as go}};",
-        "use crate::eval::*;",
-        "fn f() { crate::eval::run::<u8>() }",
-        "use crate::{\n    graph::{Array, Node},\n    eval::{self, run},\n};",
-        "fn f() { crate::eval::run() }",
-        "use super::eval;",
-        "pub(crate) use crate::eval::run;",
-        "fn f<'a>(x: &'a str, c: char) { if c == '\"' { crate::eval::run() } }",
+        "use crate::runtime::run;",
+        "use crate::{graph::Array, runtime};",
+        "use crate::{self, graph::{self, Array as A}, runtime::{run as go}};",
+        "use crate::runtime::*;",
+        "fn f() { crate::runtime::run::<u8>() }",
+        "use crate::{\n    graph::{Array, Node},\n    runtime::{self, run},\n};",
+        "fn f() { crate::runtime::run() }",
+        "use super::runtime;",
+        "pub(crate) use crate::runtime::run;",
+        "fn f<'a>(x: &'a str, c: char) { if c == '\"' { crate::runtime::run() } }",
     ],
 )
 def test_upward_import_is_found(tmp_path, source):
-    complaints = core(tmp_path, graph=source, eval="")
+    complaints = core(tmp_path, graph=source, runtime="")
     assert complaints
-    assert all("graph imports eval" in complaint for complaint in complaints)
+    assert all("graph imports runtime" in complaint for complaint in complaints)
 
 
 @pytest.mark.parametrize(
     "source",
     [
         "use crate::ops::add;",
-        "// use crate::eval;",
-        "/* crate::eval */",
-        'const S: &str = "crate::eval";',
-        'const S: &str = r#"crate::eval"#;',
-        "pub(crate) fn eval() {}",
-        "use self::eval::x; use super::super::eval;",
-        "#[cfg(test)]\nmod tests {\n    use crate::eval::run;\n    fn f() { {} }\n}\n",
-        "#[cfg(test)]\nuse crate::eval::run;",
+        "// use crate::runtime;",
+        "/* crate::runtime */",
+        'const S: &str = "crate::runtime";',
+        'const S: &str = r#"crate::runtime"#;',
+        "pub(crate) fn runtime() {}",
+        "use self::runtime::x; use super::super::runtime;",
+        "#[cfg(test)]\nmod tests {\n    use crate::runtime::run;\n    fn f() { {} }\n}\n",
+        "#[cfg(test)]\nuse crate::runtime::run;",
         "use crate::Array;",
-        "use other::eval;",
+        "use other::runtime;",
     ],
 )
 def test_right_imports_pass(tmp_path, source):
     nested = {"graph/walk/deep": source.replace("use super::super::", "use super::")}
-    assert core(tmp_path, ops="", eval="", **nested) == []
+    assert core(tmp_path, ops="", runtime="", **nested) == []
 
 
 def test_code_after_a_test_module_still_counts(tmp_path):
-    source = "#[cfg(test)] mod tests { use crate::eval; }\nuse crate::compile;"
-    (complaint,) = core(tmp_path, passes=source, eval="", compile="")
+    source = "#[cfg(test)] mod tests { use crate::runtime; }\nuse crate::compile;"
+    (complaint,) = core(tmp_path, passes=source, runtime="", compile="")
     assert "imports compile" in complaint
 
 
 def test_reexports_of_the_crate_root_are_followed(tmp_path):
-    library = "mod eval; mod graph; pub use eval::{run, Worker as Hand}; pub use graph::Array;"
-    (complaint,) = core(tmp_path, lib=library, eval="", graph="use crate::Hand;")
-    assert "imports eval::Worker (by crate::Hand)" in complaint
+    library = (
+        "mod runtime; mod graph; pub use runtime::{run, Worker as Hand}; pub use graph::Array;"
+    )
+    (complaint,) = core(tmp_path, lib=library, runtime="", graph="use crate::Hand;")
+    assert "imports runtime::Worker (by crate::Hand)" in complaint
 
 
 def test_module_inside_another_may_have_its_own_layer(tmp_path, monkeypatch):
@@ -170,7 +172,7 @@ def test_tables_and_values_are_no_hooks(tmp_path, source):
 def test_towers_do_not_know_each_other(tmp_path):
     complaints = core(
         tmp_path,
-        eval="use crate::transforms::vjp;",
+        runtime="use crate::transforms::vjp;",
         transforms="use crate::plan::cache;",
         plan="",
     )

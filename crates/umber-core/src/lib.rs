@@ -1,7 +1,7 @@
-//! Floor 3: the framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
+//! Floor 6: the framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
 //!
 //! Read in this order: [`graph`] (what an array is), [`primitive`] (what an operation must say), [`primitives`]
-//! (what each says), [`ops`] (the functions users call), [`eval`] (how graphs run), [`transforms`]
+//! (what each says), [`ops`] (the functions users call), [`runtime`] (how graphs run), [`transforms`]
 //! (how graphs are rewritten).
 
 mod apply;
@@ -9,7 +9,7 @@ pub mod backend;
 pub mod compile;
 pub mod device;
 pub mod eager;
-pub mod eval;
+
 pub mod export;
 pub mod frontend;
 pub mod graph;
@@ -21,9 +21,11 @@ mod passes;
 mod plan;
 pub mod primitive;
 pub mod primitives;
+pub mod runtime;
 pub mod transforms;
 
 pub use graph::{Array, ArraySpec};
+pub use runtime::{async_eval, eval, synchronize};
 pub use umber_types as types;
 pub use umber_types::{
     Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape, Stream,

@@ -88,7 +88,7 @@ fn a_checkpoint_is_computed_once_more_for_its_gradient() {
     let x = ramp([3, 2]);
     let (value, gradients) = value_and_grad(|x| total(&f(x)?[0]), &[0])(std::slice::from_ref(&x)).unwrap();
     let (expected, slopes) = value_and_grad(plain, &[0])(std::slice::from_ref(&x)).unwrap();
-    eval::eval(&[value.clone(), gradients[0].clone()]).unwrap();
+    eval(&[value.clone(), gradients[0].clone()]).unwrap();
     assert_eq!(calls.load(Ordering::Relaxed), 1);
     assert_eq!(values::<f32>(&value), values::<f32>(&expected));
     assert_eq!(values::<f32>(&gradients[0]), values::<f32>(&slopes[0]));

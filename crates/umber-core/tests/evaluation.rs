@@ -29,7 +29,7 @@ fn held_intermediates_are_stored_with_the_region() {
     let x = ramp([100]);
     let held = &x * 3.0;
     let y = &held + &x;
-    eval::eval(&[y.clone()]).unwrap();
+    eval(&[y.clone()]).unwrap();
     assert!(held.is_evaluated(), "one kernel stores both");
     let (h, y, x) = (values::<f32>(&held), values::<f32>(&y), values::<f32>(&x));
     for i in 0..100 {
@@ -45,7 +45,7 @@ fn intermediates_nobody_holds_are_not_stored_but_stay_computable() {
     let y = ops::square(&middle).unwrap();
     let inputs = y.node().inputs();
     drop(middle);
-    eval::eval(&[y]).unwrap();
+    eval(&[y]).unwrap();
     // The handle taken from the graph was a holder.
     assert!(inputs[0].is_evaluated());
 }
@@ -88,7 +88,7 @@ fn what_only_a_reduction_reads_is_not_stored() {
     }
     let held = &x + 1.0;
     let total = summed(&held, 0);
-    eval::eval(&[total.clone()]).unwrap();
+    eval(&[total.clone()]).unwrap();
     assert!(held.is_evaluated(), "somebody holds it");
     let wanted: f32 = (0..4).map(|i| values::<f32>(&held)[i * 5]).sum();
     assert!((values::<f32>(&total)[0] - wanted).abs() <= 1e-6 * wanted.abs().max(1.0));
@@ -152,7 +152,7 @@ fn donation_is_safe_when_later_steps_read_the_input() {
     let first = &x + 1.0;
     let second = &first * &x;
     drop(x);
-    eval::eval(&[first.clone(), second.clone()]).unwrap();
+    eval(&[first.clone(), second.clone()]).unwrap();
     for i in 0..n {
         assert_eq!(values::<f32>(&first)[i], before[i] + 1.0);
         assert_eq!(values::<f32>(&second)[i], (before[i] + 1.0) * before[i]);
@@ -208,10 +208,10 @@ fn a_long_chain_is_recorded_evaluated_and_dropped_in_bounded_stack() {
 fn async_evaluation_meets_its_readers() {
     let x = ramp([512]);
     let y = ops::exp(&x).unwrap();
-    eval::async_eval(&[y.clone()]).unwrap();
+    umber_core::async_eval(&[y.clone()]).unwrap();
     let z = &y + 1.0;
     assert_eq!(values::<f32>(&z).len(), 512);
-    eval::synchronize(umber_core::Stream::CPU).unwrap();
+    umber_core::synchronize(umber_core::Stream::CPU).unwrap();
     assert!(y.is_evaluated());
 }
 

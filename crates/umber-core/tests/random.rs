@@ -149,7 +149,7 @@ fn a_long_series_of_draws_needs_no_evaluation_between() {
         unit(&[1], None);
     }
     let last = unit(&[1], None);
-    eval::eval(std::slice::from_ref(&last)).unwrap();
+    eval(std::slice::from_ref(&last)).unwrap();
     assert!((0.0..1.0).contains(&values::<f32>(&last)[0]));
 }
 

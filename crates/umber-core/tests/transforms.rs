@@ -488,7 +488,7 @@ fn a_long_chain_in_a_small_stack() {
 fn a_trace_keeps_memory_only_while_it_lasts() {
     let x = ramp([4]);
     let (value, gradients) = value_and_grad(|x| total(&ops::exp(&x[0])?), &[0])(&[x]).unwrap();
-    umber_core::eval::eval(&[value.clone(), gradients[0].clone()]).unwrap();
+    umber_core::eval(&[value.clone(), gradients[0].clone()]).unwrap();
     assert!(value.node().inputs().is_empty());
     assert!(gradients[0].node().inputs().is_empty());
 }

@@ -152,14 +152,14 @@ fn in_memory_order(array: &Array) -> Result<(Array, Vec<i64>)> {
     }
     let order: Vec<i64> = order.into_iter().map(|axis| axis as i64).collect();
     let tensor = ops::transpose(array, Some(&order))?;
-    eval::eval(std::slice::from_ref(&tensor))?;
+    eval(std::slice::from_ref(&tensor))?;
     Ok((tensor, axes))
 }
 
 /// Write traces of a function; the file is whole or not there.
 pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
     let constants: Vec<Array> = traces.iter().flat_map(|trace| trace.constants.iter().cloned()).collect();
-    eval::eval(&constants)?;
+    eval(&constants)?;
     let mut tensors = Tensors::default();
     let mut records = Vec::with_capacity(traces.len());
     for trace in traces {

@@ -121,7 +121,7 @@ pub fn save<'a>(
     compression: Compression,
 ) -> Result<()> {
     let all: Vec<Array> = arrays.iter().map(|(_, array)| array.clone()).collect();
-    eval::eval(&all)?;
+    eval(&all)?;
     let total = all.iter().map(|array| array.nbytes() as u64).sum();
     let op = match compression {
         Compression::None => "savez",

@@ -291,7 +291,7 @@ pub fn save<'a>(
     metadata: Option<HashMap<String, String>>,
 ) -> Result<()> {
     let (header, order) = prepare(arrays, metadata.as_ref())?;
-    eval::eval(&order.iter().map(|&array| array.clone()).collect::<Vec<_>>())?;
+    eval(&order.iter().map(|&array| array.clone()).collect::<Vec<_>>())?;
     let total = order.iter().map(|array| array.nbytes() as u64).sum();
     target.into().write("save_safetensors", total, |output| {
         output.plain(&header)?;

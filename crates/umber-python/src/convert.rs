@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyTuple};
 use pyo3::{ffi, intern};
-use umber::eval::printing::MOST_AXES;
+use umber::runtime::printing::MOST_AXES;
 use umber::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{check_fits, number};

@@ -158,7 +158,7 @@ fn names_lines() -> bool {
 /// The exception an error becomes.
 pub(crate) fn to_exception(error: Error) -> PyErr {
     // What the user asked for a value is found by the line that asked.
-    let error = if umber::eval::lacks_value(&error) {
+    let error = if umber::runtime::lacks_value(&error) {
         error.map_message(|text| match origin() {
             Some(line) => format!("{text}\nasked for at {line}"),
             None => text,

@@ -194,7 +194,7 @@ pub(crate) fn settle<'a>(py: Python<'_>, arrays: impl IntoIterator<Item = &'a Ar
     if pending.is_empty() {
         return Ok(());
     }
-    enter(py, move || umber::eval::eval(&pending))
+    enter(py, move || umber::eval(&pending))
 }
 
 /// As [`settle`], of the arrays in an index expression.

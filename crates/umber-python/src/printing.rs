@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::Array;
-use umber::eval::printing::text;
+use umber::runtime::printing::text;
 
 /// More decimals than any dtype has.
 const MOST_DECIMALS: i32 = 1100;

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umber::device::ThreadLocalStream;
-use umber::{Device, DeviceType, Stream, device, eval};
+use umber::{Device, DeviceType, Stream, device};
 
 use crate::args::StreamArg;
 use crate::enter::{OrRaise, enter, to_exception};
@@ -250,7 +250,7 @@ fn new_thread_local_stream(device: &Bound<'_, PyAny>) -> PyResult<PyThreadLocalS
 /// Streams from `new_stream` go on working, since other threads may use them.
 #[pyfunction]
 fn clear_streams(py: Python<'_>) -> PyResult<()> {
-    enter(py, || eval::synchronize(device::current_stream()))?;
+    enter(py, || umber::synchronize(device::current_stream()))?;
     device::clear_streams();
     Ok(())
 }
@@ -291,7 +291,7 @@ fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<
 #[pyo3(signature = (stream = None))]
 fn synchronize(py: Python<'_>, stream: Option<StreamArg>) -> PyResult<()> {
     let stream = stream.map_or(device::current_stream(), |stream| stream.0);
-    enter(py, || eval::synchronize(stream))
+    enter(py, || umber::synchronize(stream))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -95,7 +95,7 @@ fn main() -> Result<()> {
     let held_out = count / 5;
     let (test_images, test_classes) = (rows(&images, 0, held_out)?, rows(&classes, 0, held_out)?);
     let (images, classes) = (rows(&images, held_out, count)?, rows(&classes, held_out, count)?);
-    eval::eval(&[images.clone(), classes.clone(), test_images.clone(), test_classes.clone()])?;
+    eval(&[images.clone(), classes.clone(), test_images.clone(), test_classes.clone()])?;
 
     let [w1, b1] = linear(64, HIDDEN)?;
     let [w2, b2] = linear(HIDDEN, 10)?;
@@ -118,7 +118,7 @@ fn main() -> Result<()> {
             adam.update(&mut parameters, &gradients)?;
             let wanted: Vec<Array> =
                 parameters.iter().cloned().chain(adam.arrays()).chain([loss.clone()]).collect();
-            eval::eval(&wanted)?;
+            eval(&wanted)?;
             total += loss.item()?.as_f64();
             batches += 1;
         }

@@ -25,7 +25,7 @@ fn main() -> Result<()> {
     for i in 0..STEPS {
         let (loss, gradients) = step(std::slice::from_ref(&weights))?;
         weights -= &gradients[0] * LEARNING_RATE;
-        eval::eval(&[weights.clone(), loss.clone()])?;
+        eval(&[weights.clone(), loss.clone()])?;
         if i % 100 == 0 {
             println!("step {i:3}  loss {:.6}", loss.item()?.as_f64());
         }

@@ -52,7 +52,7 @@
 //! # Lazy evaluation
 //!
 //! Operations only record a graph. [`Array::to_vec`], [`Array::item`] and printing compute what they need;
-//! [`eval::eval`] computes several arrays in one go, [`eval::async_eval`] in the background.
+//! [`eval`] computes several arrays in one go, [`async_eval`] in the background.
 //!
 //! ```
 //! use umber::{Array, eval};
@@ -60,7 +60,7 @@
 //! let x = Array::from([1.0f32, 2.0]);
 //! let (sum, product) = (&x + &x, &x * &x);
 //! assert!(!sum.is_evaluated());
-//! eval::eval(&[sum.clone(), product.clone()])?;
+//! eval(&[sum.clone(), product.clone()])?;
 //! assert!(sum.is_evaluated() && product.is_evaluated());
 //! # Ok::<(), umber::Error>(())
 //! ```
@@ -162,7 +162,8 @@
 
 pub use umber_core::{
     Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
-    Stream, compile, device, eager, eval, export, frontend, graph, memory, ops, s, transforms,
+    Stream, async_eval, compile, device, eager, eval, export, frontend, graph, memory, ops, runtime, s,
+    synchronize, transforms,
 };
 pub use umber_io as io;
 pub use umber_kernels as kernels;

@@ -171,7 +171,7 @@ pub fn save<'a>(
 ) -> Result<()> {
     let (header, alignment) = prepare(arrays, metadata)?;
     let all: Vec<Array> = arrays.iter().map(|(_, array)| array.clone()).collect();
-    eval::eval(&all)?;
+    eval(&all)?;
     let total = all.iter().map(|array| array.nbytes() as u64).sum();
     target.into().write("save_gguf", total, |output| {
         output.plain(&header)?;

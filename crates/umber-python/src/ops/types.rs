@@ -274,7 +274,7 @@ impl FloatInfo {
     }
 
     fn __repr__(&self) -> String {
-        let number = |value| umber::eval::printing::general(value, 6);
+        let number = |value| umber::runtime::printing::general(value, 6);
         format!("finfo(min={}, max={}, dtype={})", number(self.min), number(self.max), self.dtype.0)
     }
 }

@@ -59,7 +59,7 @@ fn eval_arrays<'py>(
     if arrays.iter().all(Array::is_evaluated) {
         return Ok(());
     }
-    enter(py, move || eval::eval(&arrays))
+    enter(py, move || eval(&arrays))
 }
 
 /// Start computing arrays and return; reading one waits for it.
@@ -67,7 +67,7 @@ fn eval_arrays<'py>(
 #[pyo3(signature = (*args))]
 fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let arrays = arrays_of(args.py(), args)?;
-    enter(args.py(), move || eval::async_eval(&arrays))
+    enter(args.py(), move || umber::async_eval(&arrays))
 }
 
 /// [`eval_arrays`] as PyO3 calls it.

@@ -1,7 +1,7 @@
 //! Control flow: operations that hold the functions they run.
 //!
 //! The functions are [`Program`]s, so what they captured is among the operation's inputs. The rules that need a
-//! transform of a function are in `transforms::control_flow`, and `eval::control_flow` runs them: what is here only
+//! transform of a function are in `transforms::control_flow`, and `plan::control_flow` runs them: what is here only
 //! says what the operations are.
 
 mod branch;

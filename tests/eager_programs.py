@@ -1,6 +1,6 @@
 """Operations on a few elements, one result a line: run with and without `UMBER_EAGER`.
 
-`python at_once_programs.py` prints the name and the bytes of each result.
+`python eager_programs.py` prints the name and the bytes of each result.
 """
 
 import numpy as np

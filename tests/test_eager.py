@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import umber.core as mx
 
-PROGRAMS = Path(__file__).with_name("at_once_programs.py")
+PROGRAMS = Path(__file__).with_name("eager_programs.py")
 
 
 def run(*arguments, **environment):
@@ -26,9 +26,9 @@ def run(*arguments, **environment):
 
 
 def test_results_are_those_of_recorded_operations():
-    at_once, recorded = (run(str(PROGRAMS), UMBER_EAGER=mode).splitlines() for mode in ("1", "0"))
-    assert len(at_once) == len(recorded) > 10_000
-    for now, later in zip(at_once, recorded, strict=True):
+    eager, recorded = (run(str(PROGRAMS), UMBER_EAGER=mode).splitlines() for mode in ("1", "0"))
+    assert len(eager) == len(recorded) > 10_000
+    for now, later in zip(eager, recorded, strict=True):
         assert now == later
 
 
