@@ -35,11 +35,11 @@ impl Plans {
         Plans { by_hash: None, count: 0, now: 0 }
     }
 
-    /// The plan of the program for which `is_like` holds, all of which have this hash.
-    pub(crate) fn find(&mut self, hash: u64, is_like: impl Fn(&Program) -> bool) -> Option<Arc<Plan>> {
+    /// The plan for which, and for whose program, `is_like` holds, all of which have this hash.
+    pub(crate) fn find(&mut self, hash: u64, is_like: impl Fn(&Program, &Plan) -> bool) -> Option<Arc<Plan>> {
         self.now += 1;
         let entries = self.by_hash.as_mut()?.get_mut(&hash)?;
-        let entry = entries.iter_mut().find(|entry| is_like(&entry.program))?;
+        let entry = entries.iter_mut().find(|entry| is_like(&entry.program, &entry.plan))?;
         entry.used = self.now;
         Some(Arc::clone(&entry.plan))
     }

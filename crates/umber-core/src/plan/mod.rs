@@ -28,8 +28,12 @@ const MALLOC: &str = "[malloc] ";
 #[derive(Debug)]
 pub(crate) struct Plan {
     steps: Vec<PlanStep>,
-    /// Arrays of one value, allocated for each step that reads one, so that the step may overwrite it.
-    constants: Vec<(ArraySpec, Scalar)>,
+    /// The constants of the program that it was made of.
+    numbers: Numbers,
+    /// Are constants part of what an operation of the program is? Then it is the plan of no program with others.
+    has_fixed_numbers: bool,
+    /// Arrays of one number each, allocated for each step that reads one, so that the step may overwrite it.
+    constants: Vec<(ArraySpec, u32)>,
     /// Outputs that are arguments or constants: their numbers and values.
     forwarded: Vec<(u32, Operand)>,
     /// How many outputs there are.
@@ -53,10 +57,54 @@ enum Operand {
     Constant(u32),
 }
 
+/// The constants of a program: the plan is that of programs with others, too, as long as equal ones are equal there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    /// Each once, in the order in which they are read first.
+    values: SmallVec<[(DType, Scalar); 4]>,
+    /// The place among them of each constant that is read.
+    read: SmallVec<[u32; 8]>,
+}
+
+impl Numbers {
+    /// The constants of a program.
+    fn of(program: &Program) -> Numbers {
+        let mut numbers = Numbers::default();
+        for operand in program.steps.iter().flat_map(|step| &step.inputs).chain(&program.outputs) {
+            if let program::Operand::Constant(constant) = operand {
+                numbers.push(constant.0.dtype, constant.1);
+            }
+        }
+        numbers
+    }
+
+    /// One more constant that is read.
+    pub(crate) fn push(&mut self, dtype: DType, value: Scalar) {
+        let place = self.place(dtype, value);
+        self.read.push(place);
+    }
+
+    /// The place of a constant, which is added if it is new.
+    fn place(&mut self, dtype: DType, value: Scalar) -> u32 {
+        let known = self.values.iter().position(|own| *own == (dtype, value));
+        known.unwrap_or_else(|| {
+            self.values.push((dtype, value));
+            self.values.len() - 1
+        }) as u32
+    }
+
+    /// Which constants are equal?
+    pub(crate) fn pattern(&self) -> &[u32] {
+        &self.read
+    }
+}
+
 /// One step of a plan.
 #[derive(Debug)]
 struct PlanStep {
     op: Op,
+    /// The places of a region's constants among the numbers.
+    numbers: SmallVec<[u32; 2]>,
     device: Device,
     inputs: SmallVec<[Operand; 3]>,
     dtypes: SmallVec<[DType; 3]>,
@@ -116,6 +164,8 @@ impl Plan {
         let kernels = &whole.program;
         let mut plan = Plan {
             steps: Vec::with_capacity(kernels.steps.len()),
+            numbers: Numbers::of(program),
+            has_fixed_numbers: program.steps.iter().any(|step| matches!(step.op, Op::Fused(_))),
             constants: Vec::new(),
             forwarded: Vec::new(),
             outputs: kernels.outputs.len(),
@@ -137,9 +187,16 @@ impl Plan {
     fn push(&mut self, step: &Step, specs: &[ArraySpec], first: u32, root: u32) {
         let inputs = step.inputs.iter().map(|operand| self.operand(operand)).collect();
         let dtypes = step.inputs.iter().map(|operand| operand.spec(specs).dtype).collect();
+        let numbers = match &step.op {
+            Op::Fused(Fused(region)) => {
+                region.constants().map(|(dtype, value)| self.numbers.place(dtype, value)).collect()
+            }
+            _ => SmallVec::new(),
+        };
         let count = step.outputs as usize;
         self.steps.push(PlanStep {
             op: step.op.clone(),
+            numbers,
             device: step.stream.device,
             inputs,
             dtypes,
@@ -156,7 +213,9 @@ impl Plan {
         match operand {
             program::Operand::Slot(slot) => Operand::Shared(*slot),
             program::Operand::Constant(constant) => {
-                self.constants.push(constant.as_ref().clone());
+                let (spec, value) = constant.as_ref();
+                let number = self.numbers.place(spec.dtype, *value);
+                self.constants.push((spec.clone(), number));
                 Operand::Constant(self.constants.len() as u32 - 1)
             }
         }
@@ -204,6 +263,17 @@ impl Plan {
         slots
     }
 
+    /// Is it the plan of a program that differs only in having these constants?
+    pub(crate) fn allows(&self, numbers: &Numbers) -> bool {
+        self.numbers.read == numbers.read
+            && (!self.has_fixed_numbers || self.numbers.values.starts_with(&numbers.values))
+    }
+
+    /// A constant by its place; those of the plan's own regions are behind the program's.
+    fn number(&self, place: u32, numbers: &Numbers) -> Scalar {
+        numbers.values.get(place as usize).unwrap_or(&self.numbers.values[place as usize]).1
+    }
+
     /// How many steps there are.
     pub(crate) fn len(&self) -> usize {
         self.steps.len()
@@ -229,17 +299,19 @@ impl Plan {
         let mut outputs: SmallVec<[Option<Storage>; 4]> = SmallVec::from_elem(None, self.outputs);
         let mut deliver = |number: usize, storage| outputs[number] = Some(storage);
         for step in 0..self.steps.len() {
-            self.run_step(step, slots, interrupts, &mut deliver)
+            self.run_step(step, &self.numbers, slots, interrupts, &mut deliver)
                 .map_err(|error| recorded_at(error, self.steps[step].origin.as_ref()))?;
         }
-        self.forward(slots, &mut deliver)?;
+        self.forward(&self.numbers, slots, &mut deliver)?;
         Ok(outputs.into_iter().map(|storage| storage.expect("every output has a source")).collect())
     }
 
-    /// Run one step; `deliver` takes the outputs of the program that it writes. If it fails, the slots are as before.
+    /// Run one step, with the constants of a program that this is the plan of; `deliver` takes the outputs of the program that
+    /// it writes. If it fails, the slots are as before.
     pub(crate) fn run_step(
         &self,
         step: usize,
+        numbers: &Numbers,
         slots: &mut Slots,
         interrupts: &mut Interrupts,
         deliver: &mut impl FnMut(usize, Storage),
@@ -247,8 +319,9 @@ impl Plan {
         let current = &self.steps[step];
         // Values go straight to the task, since they are large.
         let mut task = CpuTask::new(SmallVec::new(), current.dtypes.clone(), current.specs.iter().collect());
-        self.read_all(&current.inputs, slots, &mut task.inputs)?;
-        if let Err(error) = current.launch(&mut task, interrupts) {
+        self.read_all(&current.inputs, numbers, slots, &mut task.inputs)?;
+        let other = self.with_numbers(current, numbers)?;
+        if let Err(error) = current.launch(other.as_ref().unwrap_or(&current.op), &mut task, interrupts) {
             for (source, storage) in current.inputs.iter().zip(task.inputs) {
                 if let Operand::Last(slot) = source {
                     slots.0[*slot as usize] = Some(storage);
@@ -268,11 +341,27 @@ impl Plan {
         Ok(())
     }
 
+    /// The operation of a step whose constants are others than those that the plan was made with.
+    fn with_numbers(&self, step: &PlanStep, numbers: &Numbers) -> Result<Option<Op>> {
+        let Op::Fused(Fused(region)) = &step.op else { return Ok(None) };
+        let value = |&place: &u32| self.number(place, numbers);
+        if step.numbers.iter().all(|place| value(place) == self.number(*place, &self.numbers)) {
+            return Ok(None);
+        }
+        let region = region.with_constants(step.numbers.iter().map(value))?;
+        Ok(Some(Op::Fused(Fused(Arc::new(region)))))
+    }
+
     /// Deliver the outputs that are arguments or constants, after all steps.
-    pub(crate) fn forward(&self, slots: &mut Slots, deliver: &mut impl FnMut(usize, Storage)) -> Result<()> {
+    pub(crate) fn forward(
+        &self,
+        numbers: &Numbers,
+        slots: &mut Slots,
+        deliver: &mut impl FnMut(usize, Storage),
+    ) -> Result<()> {
         for (number, source) in &self.forwarded {
             let mut value = SmallVec::new();
-            self.read_all(std::slice::from_ref(source), slots, &mut value)?;
+            self.read_all(std::slice::from_ref(source), numbers, slots, &mut value)?;
             deliver(*number as usize, value.swap_remove(0));
         }
         Ok(())
@@ -282,24 +371,24 @@ impl Plan {
     fn read_all(
         &self,
         sources: &[Operand],
+        numbers: &Numbers,
         slots: &mut Slots,
         to: &mut SmallVec<[Storage; 3]>,
     ) -> Result<()> {
         const FILLED: &str = "values are made before they are read";
         let number = |source: &Operand| match source {
             Operand::Constant(constant) => {
-                let (spec, value) = &self.constants[*constant as usize];
-                Some(filled(&spec.shape, *value, spec.dtype))
+                let (spec, number) = &self.constants[*constant as usize];
+                Some(filled(&spec.shape, self.number(*number, numbers), spec.dtype))
             }
             Operand::Shared(_) | Operand::Last(_) => None,
         };
-        let mut numbers =
-            sources.iter().filter_map(number).collect::<Result<SmallVec<[_; 1]>>>()?.into_iter();
+        let mut made = sources.iter().filter_map(number).collect::<Result<SmallVec<[_; 1]>>>()?.into_iter();
         for source in sources {
             to.push(match source {
                 Operand::Shared(slot) => slots.0[*slot as usize].clone().expect(FILLED),
                 Operand::Last(slot) => slots.0[*slot as usize].take().expect(FILLED),
-                Operand::Constant(_) => numbers.next().expect("one for each constant"),
+                Operand::Constant(_) => made.next().expect("one for each constant"),
             });
         }
         Ok(())
@@ -316,10 +405,10 @@ impl PlanStep {
     }
 
     /// Run the kernel; a panic becomes an error, which it may have been all along.
-    fn launch(&self, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
-        let run = || match control_flow::nested(&self.op)? {
+    fn launch(&self, op: &Op, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
+        let run = || match control_flow::nested(op)? {
             Some(nested) => nested.run(task, interrupts),
-            None => backend(self.device).run(&self.op, task),
+            None => backend(self.device).run(op, task),
         };
         let name = self.name();
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {

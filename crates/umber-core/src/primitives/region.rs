@@ -10,7 +10,7 @@ use umber_kernels::reduce::reduce_tape;
 use umber_kernels::tape::Program;
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape, ValueId};
-use umber_types::{DType, Layout, Result, Shape};
+use umber_types::{DType, Layout, Result, Scalar, Shape};
 
 use crate::backend::tape_cache::{Key, TapeCache};
 use crate::graph::walk::AddressHasher;
@@ -69,6 +69,31 @@ impl Region {
     /// A region that computes `tape` at every index of `shape`, and what is asked for besides.
     pub fn new(tape: Tape, shape: Shape, beside: Beside) -> Region {
         Region { tape, shape, beside, program: OnceLock::new() }
+    }
+
+    /// The dtypes and values of the tape's constants, in order.
+    pub(crate) fn constants(&self) -> impl Iterator<Item = (DType, Scalar)> {
+        self.tape.steps.iter().filter_map(|step| match step {
+            Step::Constant { value, dtype } => Some((*dtype, *value)),
+            _ => None,
+        })
+    }
+
+    /// The same region with other constants, given in the tape's order.
+    pub(crate) fn with_constants(&self, values: impl Iterator<Item = Scalar> + Clone) -> Result<Region> {
+        let program = self.prepare()?.with_constants(values.clone());
+        let mut tape = self.tape.clone();
+        let own = tape.steps.iter_mut().filter_map(|step| match step {
+            Step::Constant { value, .. } => Some(value),
+            _ => None,
+        });
+        own.zip(values).for_each(|(own, value)| *own = value);
+        Ok(Region {
+            tape,
+            shape: self.shape.clone(),
+            beside: self.beside.clone(),
+            program: OnceLock::from(Arc::new(program)),
+        })
     }
 
     /// The name of the operation whose result it computes.

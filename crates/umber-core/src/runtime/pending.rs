@@ -19,7 +19,7 @@ use crate::op::Op;
 use crate::passes::partition::{Role, role};
 use crate::passes::specs_of;
 use crate::plan::cache::Plans;
-use crate::plan::{Plan, recorded_at};
+use crate::plan::{Numbers, Plan, recorded_at};
 use crate::primitive::Primitive;
 
 /// Work found by [`plan`], claimed for whoever holds it; giving it up frees the claims.
@@ -40,6 +40,8 @@ pub(super) struct Pending {
     /// How many nodes of the plan hold each node as an input.
     handles: SmallVec<[u32; 8]>,
     pub(super) plan: Option<Arc<Plan>>,
+    /// The constants of the program.
+    pub(super) numbers: Numbers,
     /// Nodes of earlier plans that this one needs.
     pub(super) awaited: Vec<Arc<Node>>,
 }
@@ -167,6 +169,7 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
             keeps: Vec::new(),
             handles: SmallVec::new(),
             plan: None,
+            numbers: Numbers::default(),
             awaited: Vec::new(),
         }),
         source_nodes: SmallVec::new(),
@@ -367,8 +370,10 @@ impl Draft {
         if self.pending.nodes.is_empty() {
             return Ok(());
         }
+        self.collect_numbers();
         let hash = self.hash();
-        let plan = match plans.find(hash, |program| self.is(program)) {
+        let numbers = &self.pending.numbers;
+        let plan = match plans.find(hash, |program, plan| plan.allows(numbers) && self.is(program)) {
             Some(plan) => plan,
             None => {
                 let program = self.program();
@@ -395,6 +400,20 @@ impl Draft {
         (0..nodes.len()).filter(|&i| !forwards(nodes[i].op()))
     }
 
+    /// Find the constants of the program, in its order.
+    fn collect_numbers(&mut self) {
+        let mut numbers = Numbers::default();
+        let mut push = |read: &Input| {
+            if let Input::Constant(array, value) = read {
+                numbers.push(array.dtype(), *value);
+            }
+        };
+        self.steps().flat_map(|i| self.pending.inputs_of(i)).for_each(&mut push);
+        self.pending.outputs.iter().for_each(|&output| push(&self.pending.output(output)));
+        self.pending.numbers = numbers;
+    }
+
+    /// A number that depends on all of the program but what its constants are.
     fn hash(&self) -> u64 {
         let mut hasher = AddressHasher::default();
         for source in &self.pending.sources {
@@ -409,10 +428,11 @@ impl Draft {
         for &output in &self.pending.outputs {
             self.pending.output(output).hash(&mut hasher);
         }
+        self.pending.numbers.pattern().hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Is `program` the program of this draft?
+    /// Is `program` the program of this draft, but for what its constants are?
     fn is(&self, program: &Program) -> bool {
         let mut steps = program.steps.iter();
         program.arguments.iter().eq(self.pending.sources.iter().map(Array::spec))
@@ -481,12 +501,11 @@ fn all_are(reads: &[Input], operands: &[Operand]) -> bool {
 }
 
 impl Input {
+    /// Is it this operand? Constants are compared as [`Numbers`].
     fn is(&self, operand: &Operand) -> bool {
         match (self, operand) {
             (Input::Slot(a), Operand::Slot(b)) => a == b,
-            (Input::Constant(array, value), Operand::Constant(constant)) => {
-                *array.spec() == constant.0 && *value == constant.1
-            }
+            (Input::Constant(array, _), Operand::Constant(constant)) => *array.spec() == constant.0,
             _ => false,
         }
     }
@@ -501,7 +520,7 @@ impl Input {
     fn hash(&self, hasher: &mut AddressHasher) {
         match self {
             Input::Slot(slot) => slot.hash(hasher),
-            Input::Constant(array, value) => (array.spec(), value).hash(hasher),
+            Input::Constant(array, _) => array.spec().hash(hasher),
         }
     }
 }

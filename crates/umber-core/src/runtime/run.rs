@@ -64,13 +64,13 @@ fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
                 failed = Err(error);
             }
         };
-        plan.run_step(step, slots, &mut interrupts, &mut deliver)
+        plan.run_step(step, &pending.numbers, slots, &mut interrupts, &mut deliver)
             .and(failed)
             .map_err(|error| recorded_at(error, pending.origin(plan.root(step))))?;
         notify_progress();
     }
     let mut failed = Ok(());
-    plan.forward(slots, &mut |number, storage| {
+    plan.forward(&pending.numbers, slots, &mut |number, storage| {
         if let Err(error) = give(pending, number, storage) {
             failed = Err(error);
         }

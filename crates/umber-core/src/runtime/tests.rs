@@ -56,17 +56,30 @@ fn compiling_a_part_needs_no_more_kernels() -> Result<()> {
 }
 
 #[test]
-fn equal_graphs_have_one_plan() -> Result<()> {
+fn graphs_that_differ_in_numbers_have_one_plan() -> Result<()> {
     let x = Array::from_slice(&[1.0f32; 2000], [2000])?;
-    let graph = |factor: f32| ops::tanh(&ops::multiply(&x, &Array::from(factor))?);
-    let plan_of = |array: &Array| match plan(std::slice::from_ref(array)) {
-        Ok(Some(pending)) => pending.plan.clone(),
-        _ => None,
+    let graph = |factor: f32, term: f32| {
+        ops::tanh(&ops::add(&ops::multiply(&x, &Array::from(factor))?, &Array::from(term))?)
     };
-    let (first, second, other) = (graph(2.0)?, graph(2.0)?, graph(3.0)?);
-    let plans = [plan_of(&first), plan_of(&second), plan_of(&other)].map(|plan| plan.expect("not evaluated"));
-    assert!(Arc::ptr_eq(&plans[0], &plans[1]));
-    assert!(!Arc::ptr_eq(&plans[0], &plans[2]));
+    let plan_of = |array: Array| match plan(std::slice::from_ref(&array)) {
+        Ok(Some(pending)) => pending.plan.clone().expect("there is work"),
+        _ => unreachable!("not evaluated"),
+    };
+    let first = plan_of(graph(2.0, 1.0)?);
+    assert!(Arc::ptr_eq(&first, &plan_of(graph(2.0, 1.0)?)));
+    assert!(Arc::ptr_eq(&first, &plan_of(graph(3.0, 5.0)?)));
+    // Equal numbers are one in a kernel.
+    let equal = plan_of(graph(2.0, 2.0)?);
+    assert!(!Arc::ptr_eq(&first, &equal));
+    assert!(Arc::ptr_eq(&equal, &plan_of(graph(f32::NAN, f32::NAN)?)));
+    // Those of a compiled function belong to what its operation is.
+    let part = compile(|x: &[Array]| Ok(vec![ops::multiply(&x[0], &Array::from(2.0f32))?]));
+    let beside = |term: f32| ops::add(&part(std::slice::from_ref(&x))?.swap_remove(0), &Array::from(term));
+    assert!(!Arc::ptr_eq(&plan_of(beside(2.0)?), &plan_of(beside(3.0)?)));
+    assert_eq!(beside(2.0)?.to_vec::<f32>()?[0], 4.0);
+    assert_eq!(beside(3.0)?.to_vec::<f32>()?[0], 5.0);
+    assert_eq!(graph(f32::NAN, 0.0)?.to_vec::<f32>()?[0].to_bits() & 0x7fc0_0000, 0x7fc0_0000);
+    assert_eq!(graph(2.0, -2.0)?.to_vec::<f32>()?[0], 0.0);
     Ok(())
 }
 

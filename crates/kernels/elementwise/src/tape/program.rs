@@ -20,6 +20,8 @@ pub(super) const REGISTER: usize = 2048;
 pub struct Program {
     pub(super) inputs: SmallVec<[DType; 4]>,
     pub(super) constants: SmallVec<[Constant; 2]>,
+    /// The value that each constant of the tape is, in the tape's order, and its dtype.
+    numbers: SmallVec<[(u32, DType); 2]>,
     pub(super) instructions: SmallVec<[Instruction; 4]>,
     /// What does the work of the only instruction, if there is just one, where outputs go past the caches.
     pub(super) past_caches: Option<Instruction>,
@@ -112,6 +114,22 @@ impl Program {
         (self.register_count + 1) * register + self.local_count * TILE
     }
 
+    /// The program of the same tape with other constants, given in the tape's order: no step is chosen by what they are.
+    #[must_use]
+    pub fn with_constants(&self, values: impl IntoIterator<Item = Scalar>) -> Program {
+        let mut program = self.clone();
+        for (&(value, dtype), scalar) in self.numbers.iter().zip(values) {
+            let (bytes, bits) = held_as(scalar, dtype);
+            for constant in program.constants.iter_mut().filter(|constant| constant.value == value) {
+                constant.bytes = bytes;
+            }
+            for link in program.links.iter_mut().filter(|link| link.value == value) {
+                link.constant = bits;
+            }
+        }
+        program
+    }
+
     /// Is all of it one chain? That reads memory as it lies, which processors foresee.
     pub(super) fn is_chain(&self) -> bool {
         matches!(self.instructions[..], [Instruction::Chain { .. }])
@@ -164,6 +182,12 @@ impl Program {
     }
 }
 
+/// The bytes of a constant as it is held, and those that a link reads.
+fn held_as(scalar: Scalar, dtype: DType) -> ([u8; 16], u64) {
+    let bytes = scalar.cast(dtype).to_bytes(compute_dtype(dtype));
+    (bytes, u64::from_le_bytes(bytes[..8].try_into().expect("there are sixteen")))
+}
+
 /// What the tape calls a value: its dtype there, and the value of the program that holds its elements.
 #[derive(Clone, Copy)]
 struct Named {
@@ -185,6 +209,7 @@ impl<'t> Builder<'t> {
         let program = Program {
             inputs: tape.inputs.iter().copied().collect(),
             constants: SmallVec::new(),
+            numbers: SmallVec::new(),
             instructions: SmallVec::new(),
             past_caches: None,
             links: Vec::new(),
@@ -330,10 +355,10 @@ impl<'t> Builder<'t> {
 
     fn constant(&mut self, scalar: Scalar, dtype: DType) -> Named {
         let held = compute_dtype(dtype);
-        let bytes = scalar.cast(dtype).to_bytes(held);
-        let bits = u64::from_le_bytes(bytes[..8].try_into().expect("there are sixteen"));
+        let (bytes, bits) = held_as(scalar, dtype);
         let value = self.value(held, Value::new(true, Some(bits)));
         self.linker.program.constants.push(Constant { value, bytes, size: held.size() });
+        self.linker.program.numbers.push((value, dtype));
         Named { dtype, value, is_rounded: true }
     }
 
