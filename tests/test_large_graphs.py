@@ -3,6 +3,7 @@
 import gc
 import resource
 import threading
+import time
 
 import pytest
 import umber.core as mx
@@ -25,6 +26,23 @@ def test_chain_is_recorded_evaluated_and_dropped():
     assert x.item() == NODES
     del x
     gc.collect()
+
+
+def test_chain_of_different_numbers_takes_time_in_proportion():
+    def seconds(count):
+        x = mx.zeros(2000)
+        mx.eval(x)
+        for i in range(count):
+            x = x + (i + 0.5)
+        begin = time.perf_counter()
+        mx.eval(x)
+        assert x[0].item() == pytest.approx(count**2 / 2, rel=1e-3)
+        return time.perf_counter() - begin
+
+    seconds(100)
+    few, many = min(seconds(2000) for _ in range(3)), min(seconds(32_000) for _ in range(2))
+    # 16 in proportion, 256 where each is compared with all.
+    assert many < 80 * few
 
 
 def test_chain_is_dropped_without_evaluation():

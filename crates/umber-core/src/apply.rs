@@ -1,4 +1,4 @@
-//! Apply: what an operation makes of arrays. It is computed at once if it is small, and recorded else.
+//! Apply: an operation meets arrays. A small one is computed eagerly, any other is recorded.
 
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ impl Array {
         };
         debug_assert_eq!(specs.len(), 1);
         let spec = specs.pop().expect("an operation with one output");
-        if let Some(view) = seen_at_once(&op, inputs, &spec) {
+        if let Some(view) = view_of(&op, inputs, &spec) {
             return Ok(view);
         }
         if let Some(made) = eager::compute(&op, inputs, &spec) {
@@ -121,7 +121,7 @@ impl Array {
             && !line::are_known()
     }
 
-    /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed at once; `fill` is as
+    /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed eagerly; `fill` is as
     /// for [`Node::single`].
     #[inline(always)]
     pub(crate) fn record_plain(
@@ -218,7 +218,7 @@ fn up_to_two(arrays: &[&Array]) -> Option<UpToTwo> {
 }
 
 /// What an operation shows of an evaluated array: the same memory under another layout needs no node.
-fn seen_at_once(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
+fn view_of(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
     let [input] = inputs else { return None };
     if !matches!(op, Op::Slice(_) | Op::Reshape(_)) {
         return None;

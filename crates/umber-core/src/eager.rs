@@ -1,8 +1,7 @@
 //! Eager: an operation on a few evaluated elements is computed as it is written, since keeping it for later would cost more.
 //!
-//! A front end asks for it ([`enable`]). Nothing is computed here while a transformation sees the operations of a program, nor of
-//! memory that others can write, nor of 16-bit floats by one operation, which keep their digits from step to step in a
-//! plan.
+//! A front end asks for it ([`enable`]). Not while a transformation traces a program, nor for memory that others can write, nor
+//! for one operation on 16-bit floats, whose intermediate values keep their digits in a plan.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};

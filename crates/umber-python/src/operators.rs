@@ -156,7 +156,7 @@ pub(crate) fn class_of_kind(dtype: DType) -> u8 {
     }
 }
 
-/// The operators as the number protocol names them, and the kind of those that are computed at once.
+/// The operators as the number protocol names them, and the kind of those that may need no promotion.
 macro_rules! operators {
     ($($name:ident $reflected:ident $in_place:ident $function:ident $($kind:ident)?),* $(,)?) => {
         #[pymethods]

@@ -6,6 +6,7 @@
 pub(crate) mod cache;
 mod control_flow;
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -58,10 +59,12 @@ enum Operand {
 }
 
 /// The constants of a program: the plan is that of programs with others, too, as long as equal ones are equal there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     /// Each once, in the order in which they are read first.
     values: SmallVec<[(DType, Scalar); 4]>,
+    /// Where each is, if they are many.
+    places: Option<HashMap<(DType, Scalar), u32>>,
     /// The place among them of each constant that is read.
     read: SmallVec<[u32; 8]>,
 }
@@ -86,11 +89,20 @@ impl Numbers {
 
     /// The place of a constant, which is added if it is new.
     fn place(&mut self, dtype: DType, value: Scalar) -> u32 {
-        let known = self.values.iter().position(|own| *own == (dtype, value));
-        known.unwrap_or_else(|| {
-            self.values.push((dtype, value));
-            self.values.len() - 1
-        }) as u32
+        /// So many are looked through; more are found by their hash.
+        const FEW: usize = 16;
+        let constant = (dtype, value);
+        let next = self.values.len() as u32;
+        let place = if self.values.len() < FEW {
+            self.values.iter().position(|own| *own == constant).map_or(next, |place| place as u32)
+        } else {
+            let places = self.places.get_or_insert_with(|| self.values.iter().copied().zip(0..).collect());
+            *places.entry(constant).or_insert(next)
+        };
+        if place == next {
+            self.values.push(constant);
+        }
+        place
     }
 
     /// Which constants are equal?
