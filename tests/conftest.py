@@ -2,6 +2,7 @@
 
 import gc
 import os
+import zlib
 
 import numpy as np
 import pytest
@@ -18,10 +19,45 @@ settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("UMBER_HYPOTHESIS", "default"))
 
 
+def pytest_configure(config):
+    """Say what the marks of tests mean."""
+    text = "host: about memory that the host shares, which tests on another device leave out"
+    config.addinivalue_line("markers", text)
+
+
+def pytest_collection_modifyitems(config, items):
+    """On another device, leave out what is about the host; take one of UMBER_TEST_SAMPLE tests."""
+    sample = int(os.environ.get("UMBER_TEST_SAMPLE", "1"))
+    on_device = "UMBER_TEST_DEVICE" in os.environ
+
+    def is_run(item):
+        if on_device and item.get_closest_marker("host"):
+            return False
+        return zlib.crc32(item.nodeid.encode()) % sample == 0
+
+    chosen = [item for item in items if is_run(item)]
+    config.hook.pytest_deselected(items=[item for item in items if not is_run(item)])
+    items[:] = chosen
+
+
 def pytest_collection_finish(session):
     """Leave the tests themselves out of garbage collections, which would take seconds each."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def device():
+    """Run the test on the device that UMBER_TEST_DEVICE names, where it names one."""
+    name = os.environ.get("UMBER_TEST_DEVICE")
+    if name is None:
+        yield
+        return
+    mx = pytest.importorskip("umber.core")
+    before = mx.default_device()
+    mx.set_default_device(getattr(mx, name))
+    yield
+    mx.set_default_device(before)
 
 
 @pytest.fixture

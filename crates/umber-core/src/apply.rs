@@ -59,7 +59,9 @@ impl Array {
         stream: Stream,
         line: Option<Arc<str>>,
     ) -> Result<SmallVec<[Array; 1]>> {
-        if let Some(made) = eager::compute_all(&op, &inputs, specs) {
+        if stream.device == device::default_device()
+            && let Some(made) = eager::compute_all(&op, &inputs, specs)
+        {
             return Ok(made);
         }
         let (inputs, is_volatile) = keep_from_writers(inputs)?;

@@ -8,6 +8,8 @@ pub use umber_kernels::threads::num_threads;
 use umber_kernels::threads::{self, MOST_THREADS};
 use umber_types::{Device, DeviceType, Result, Stream, bail};
 
+/// How many accelerators have a backend.
+static ACCELERATORS: AtomicU32 = AtomicU32::new(0);
 static STREAMS: AtomicU32 = AtomicU32::new(1);
 static THREAD_LOCAL_STREAMS: AtomicU32 = AtomicU32::new(0);
 
@@ -28,14 +30,25 @@ pub struct ThreadLocalStream {
 
 /// Is there such a device in this build and on this machine?
 pub fn is_available(device: Device) -> bool {
-    device == Device::CPU
+    (device.index as usize) < device_count(device.kind)
+}
+
+/// The devices that there are: the CPU first.
+pub fn available() -> impl Iterator<Item = Device> {
+    let accelerators = 0..ACCELERATORS.load(Ordering::Acquire);
+    std::iter::once(Device::CPU).chain(accelerators.map(|index| Device { kind: DeviceType::Gpu, index }))
+}
+
+/// There is one more accelerator.
+pub(crate) fn announce_accelerator() {
+    ACCELERATORS.fetch_add(1, Ordering::AcqRel);
 }
 
 /// Number of devices of a kind.
 pub fn device_count(kind: DeviceType) -> usize {
     match kind {
         DeviceType::Cpu => 1,
-        DeviceType::Gpu => 0,
+        DeviceType::Gpu => ACCELERATORS.load(Ordering::Acquire) as usize,
     }
 }
 
@@ -54,7 +67,8 @@ pub fn set_num_threads(count: i64) -> Result<usize> {
 
 fn check(op: &str, device: Device) -> Result<()> {
     if !is_available(device) {
-        bail!(Value, "[{op}] got {device}, which is not available, expected Device(cpu, 0)");
+        let known: Vec<String> = available().map(|device| device.to_string()).collect();
+        bail!(Value, "[{op}] got {device}, which is not available, expected {}", known.join(" or "));
     }
     Ok(())
 }

@@ -11,13 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 use umber_kernels::tape::{Function, few};
 use umber_kernels::{View, ViewMut};
-use umber_types::{BinaryKind, DType, Layout, Result, Scalar, Shape, Side, UnaryKind};
+use umber_types::{BinaryKind, DType, Device, Layout, Result, Scalar, Shape, Side, Stream, UnaryKind};
 
-use crate::backend::backend;
+use crate::backend::{Backend, Cpu, Task};
 use crate::device;
 use crate::graph::{Array, ArraySpec, Storage, tracing};
 use crate::op::Op;
-use crate::primitive::CpuTask;
 use crate::primitives::binary::Binary;
 use crate::primitives::fused::Fused;
 use crate::primitives::region::{Beside, Region};
@@ -43,7 +42,10 @@ pub fn enable(is_enabled: bool) {
 /// Is an operation with a result of this shape computed as it is written?
 #[inline]
 pub(crate) fn applies(shape: &Shape) -> bool {
-    IS_ENABLED.load(Ordering::Relaxed) && shape.size() <= MOST_ELEMENTS && tracing::depth() == 0
+    IS_ENABLED.load(Ordering::Relaxed)
+        && shape.size() <= MOST_ELEMENTS
+        && tracing::depth() == 0
+        && device::current_stream().device == Device::CPU
 }
 
 /// What an operation reads.
@@ -60,7 +62,7 @@ impl<'a> Operand<'a> {
     fn of(array: &'a Array) -> Option<Operand<'a>> {
         match array.storage() {
             Some(storage)
-                if !storage.buffer.is_owned() || storage.buffer.writers() > 0 || array.is_traced() =>
+                if !storage.buffer.is_host_owned() || storage.buffer.writers() > 0 || array.is_traced() =>
             {
                 None
             }
@@ -102,7 +104,7 @@ impl<'a> Operand<'a> {
     #[inline]
     unsafe fn view_as<'b>(&'b self, layout: &'b Layout) -> View<'b> {
         let (base, dtype) = match self {
-            Operand::Evaluated(storage, dtype) => (storage.buffer.start().as_ptr().cast_const(), *dtype),
+            Operand::Evaluated(storage, dtype) => (storage.on_host().start().as_ptr().cast_const(), *dtype),
             Operand::Constant(bytes, dtype) => (bytes.as_ptr(), *dtype),
         };
         // SAFETY: the buffer holds the elements of its storage's layout, the bytes the one of a constant; the rest is the
@@ -221,7 +223,7 @@ fn fused(region: &Region, inputs: &[Array], specs: &[ArraySpec]) -> Option<Small
 fn written(made: &Array) -> Option<ViewMut<'_>> {
     let storage = made.storage()?;
     // SAFETY: a layout that was made for its buffer, which nobody else holds since it is new.
-    Some(unsafe { ViewMut::new(storage.buffer.start().as_ptr(), made.dtype(), &storage.layout) })
+    Some(unsafe { ViewMut::new(storage.on_host().start().as_ptr(), made.dtype(), &storage.layout) })
 }
 
 /// The results of an operation by the backend, if it is worth it.
@@ -247,8 +249,8 @@ fn run(op: &Op, inputs: &[&Array], specs: &[ArraySpec]) -> Option<SmallVec<[Arra
     }
     let compute = || -> Result<SmallVec<[Option<Storage>; 1]>> {
         let storages = inputs.iter().map(|input| storage_of(input)).collect::<Result<_>>()?;
-        let mut task = CpuTask::new(storages, dtypes().collect(), specs.iter().collect());
-        backend(device::current_stream().device).run(op, &mut task)?;
+        let mut task = Task::new(Stream::CPU, storages, dtypes().collect(), specs.iter().collect());
+        Cpu.launch(op, &mut task)?;
         Ok(task.outputs)
     };
     let outputs = catch_unwind(AssertUnwindSafe(compute)).ok()?.ok()?;

@@ -123,6 +123,7 @@ primitives! {
     Search(search::Search),
     Nonzero(nonzero::Nonzero),
     Control(control::Control),
+    Transfer(transfer::Transfer),
     Loop(control_flow::Loop),
     Branch(control_flow::Branch),
     While(control_flow::While),

@@ -1,10 +1,13 @@
 //! What an operation must say: the trait every primitive implements, and the helper types of its rules.
 
-use smallvec::{SmallVec, smallvec};
-use umber_kernels::{View, ViewMut};
-use umber_types::{DType, Result, bail};
+use std::ops::{Deref, DerefMut};
 
-use crate::graph::{Array, ArraySpec, Specs, Storage};
+use smallvec::SmallVec;
+use umber_kernels::{View, ViewMut};
+use umber_types::{Result, bail};
+
+use crate::backend::Task;
+use crate::graph::{Array, ArraySpec, HostStorage, Specs, Storage};
 
 /// A kind of node. Everything the framework knows about it is in its one `impl` block.
 pub trait Primitive {
@@ -118,33 +121,40 @@ pub fn lanes(inputs: &[Batched]) -> usize {
     batched.array.shape()[0]
 }
 
-/// One node's work on the CPU: its inputs' storage, and a place for the outputs'.
+/// One step's work on the CPU: a task whose storage is the host's.
 #[derive(Debug)]
-pub struct CpuTask<'a> {
-    /// Storage of the inputs. An entry whose buffer nobody else holds may be given away as an output.
-    pub inputs: SmallVec<[Storage; 3]>,
-    /// Dtypes of the inputs.
-    pub dtypes: SmallVec<[DType; 3]>,
-    /// What the outputs must be.
-    pub specs: SmallVec<[&'a ArraySpec; 1]>,
-    /// Filled by the primitive, one an output.
-    pub outputs: SmallVec<[Option<Storage>; 1]>,
+#[repr(transparent)]
+pub struct CpuTask<'a>(Task<'a>);
+
+impl<'a> Deref for CpuTask<'a> {
+    type Target = Task<'a>;
+
+    fn deref(&self) -> &Task<'a> {
+        &self.0
+    }
+}
+
+impl<'a> DerefMut for CpuTask<'a> {
+    fn deref_mut(&mut self) -> &mut Task<'a> {
+        &mut self.0
+    }
 }
 
 impl<'a> CpuTask<'a> {
-    /// A task with empty outputs.
-    pub fn new(
-        inputs: SmallVec<[Storage; 3]>,
-        dtypes: SmallVec<[DType; 3]>,
-        specs: SmallVec<[&'a ArraySpec; 1]>,
-    ) -> CpuTask<'a> {
-        let outputs = smallvec![None; specs.len()];
-        CpuTask { inputs, dtypes, specs, outputs }
+    /// A task as the CPU's. Views of inputs in memory of other devices panic.
+    pub(crate) fn of<'t>(task: &'t mut Task<'a>) -> &'t mut CpuTask<'a> {
+        // SAFETY: a transparent wrapper has the layout of what it wraps.
+        unsafe { &mut *std::ptr::from_mut(task).cast::<CpuTask<'a>>() }
     }
 
     /// The elements of input `i`.
     pub fn view(&self, i: usize) -> View<'_> {
-        self.inputs[i].view(self.dtypes[i])
+        self.host(i).view(self.dtypes[i])
+    }
+
+    /// Input `i` as the host reads it.
+    pub fn host(&self, i: usize) -> HostStorage<'_> {
+        self.inputs[i].on_host()
     }
 
     /// Allocate every output densely and run `kernel` with views of the inputs and the outputs.

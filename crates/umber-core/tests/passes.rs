@@ -42,7 +42,16 @@ fn check_simple(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array],
         assert_eq!(got.spec(), want.spec());
         let bytes = |array: &Array| {
             array.eval().unwrap();
-            array.copied().unwrap().storage().unwrap().dense_bytes(array.dtype()).unwrap().to_vec()
+            array
+                .copied()
+                .unwrap()
+                .storage()
+                .unwrap()
+                .host()
+                .unwrap()
+                .dense_bytes(array.dtype())
+                .unwrap()
+                .to_vec()
         };
         assert_eq!(bytes(got), bytes(&want));
     }

@@ -125,7 +125,7 @@ impl Tensors {
 
 /// The elements of a dense array, which has values.
 fn bytes_of(dense: &Array) -> &[u8] {
-    let bytes = dense.storage().and_then(|storage| storage.dense_bytes(dense.dtype()));
+    let bytes = dense.storage().and_then(|storage| storage.host()?.dense_bytes(dense.dtype()));
     bytes.expect("the array is dense and has values")
 }
 

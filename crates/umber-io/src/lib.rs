@@ -70,5 +70,6 @@ fn shape_of(lengths: &[u64]) -> Result<Shape> {
 
 /// The bytes of a dense evaluated array.
 fn bytes_of(dense: &Array) -> &[u8] {
-    dense.storage().map_or(&[], |storage| storage.dense_bytes(dense.dtype()).unwrap_or(&[]))
+    let host = dense.storage().and_then(umber_core::graph::Storage::host);
+    host.and_then(|host| host.dense_bytes(dense.dtype())).unwrap_or(&[])
 }

@@ -196,7 +196,7 @@ impl Prepared {
             "[save] got {}, for which the npy format has no word, expected save_safetensors, or view(uint8) for its bits",
             array.dtype()
         );
-        array.eval()?;
+        let array = &array.to_host()?;
         let (dense, is_fortran) = match reversed(array)? {
             Some(reversed) => (reversed, true),
             None => (array.to_dense()?, false),

@@ -167,7 +167,7 @@ impl Source {
         self.check(&range)?;
         match &self.bytes {
             Bytes::Memory(memory) => {
-                let all = memory.dense_bytes(DType::UInt8).unwrap_or(&[]);
+                let all = memory.host().and_then(|host| host.dense_bytes(DType::UInt8)).unwrap_or(&[]);
                 Ok(Cow::Borrowed(&all[self.start + range.start..self.start + range.end]))
             }
             Bytes::File(_) => {

@@ -192,7 +192,7 @@ impl PyArray {
                 && let only = args.get_item(0)?
                 && let Some(copied) = from_ndarray(&only, Copying::Always)?
             {
-                return narrowed(copied, &only).map(Made::sharing);
+                return narrowed(copied, &only).map(Made::sharing)?.placed();
             }
             let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
             let dtype = dtype
@@ -215,7 +215,7 @@ impl PyArray {
                 });
                 return copied.map(Made::sharing);
             }
-            Ok(Made::from(array))
+            Made::from(array).placed()
         });
         made?.of_class(class)
     }

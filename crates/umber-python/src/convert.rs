@@ -519,5 +519,5 @@ fn shared_by_others(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 /// The bytes of a dense evaluated array.
 pub(crate) fn dense_bytes(dense: &Array) -> &[u8] {
     let storage = dense.storage().expect("evaluated by the caller");
-    storage.dense_bytes(dense.dtype()).expect("dense by the caller")
+    storage.host().and_then(|host| host.dense_bytes(dense.dtype())).expect("dense by the caller")
 }

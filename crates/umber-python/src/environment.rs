@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 /// What `UMBER_CPU` can be, as `umber-kernels` reads it.
 const LEVELS: [&str; 4] = ["scalar", "avx2", "avx512", "amx"];
 
-/// Warn of settings that are passed over.
+/// Follow settings that are for the whole process, and warn of those that are passed over.
 pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
     if let Some(level) = text("UMBER_CPU")
         && !LEVELS.contains(&&*level)
@@ -25,6 +25,10 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
         && !["0", "1"].contains(&&*answer)
     {
         warn(py, "UMBER_EAGER", &answer, "0 or 1")?;
+    }
+    if let Err(error) = umber_simulated::register_from_environment() {
+        let text = CString::new(error.message().to_owned())?;
+        PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)?;
     }
     Ok(())
 }

@@ -16,9 +16,10 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
-use umber::{Array, DType, Shape};
+use umber::{Array, DType, Device, Shape, Stream, device, ops};
 
 use crate::array::{PyArray, own};
+use crate::enter::OrRaise;
 
 /// An array on its way to Python. What stands in its object is made there.
 pub(crate) struct Made(Array);
@@ -35,6 +36,23 @@ impl Made {
     #[inline]
     pub(crate) fn sharing(array: Array) -> Made {
         Made(array)
+    }
+
+    /// In memory of the device that this thread's operations run on.
+    #[inline]
+    pub(crate) fn placed(self) -> PyResult<Made> {
+        let stream = device::current_stream();
+        if stream.device == Device::CPU { Ok(self) } else { self.on(stream) }
+    }
+
+    /// In memory of a stream's device.
+    pub(crate) fn on(self, stream: Stream) -> PyResult<Made> {
+        ops::to_stream(&self.0, stream).or_raise().map(Made)
+    }
+
+    /// The device whose memory the array is in.
+    pub(crate) fn device(&self) -> Device {
+        self.0.device()
     }
 
     /// The object.

@@ -1,43 +1,50 @@
 //! Memory statistics and limits.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::memory::allocator;
+use umber::backend::{Allocator, Cpu, backend};
+use umber::device;
 
 use crate::enter::to_exception;
 use crate::transforms::eval::arrays_of;
 
-/// Bytes in use by arrays.
+/// The memory of the device that this thread's operations run on.
+fn allocator() -> &'static dyn Allocator {
+    backend(device::default_device()).map_or(&Cpu, |backend| backend.allocator())
+}
+
+/// Bytes in use by arrays, on the default device.
 #[pyfunction]
 fn get_active_memory() -> usize {
-    allocator::get_active_memory()
+    allocator().active()
 }
 
 /// The most bytes in use at once since the start or `reset_peak_memory`.
 #[pyfunction]
 fn get_peak_memory() -> usize {
-    allocator::get_peak_memory()
+    allocator().peak()
 }
 
 /// Measure the peak anew from what is in use now.
 #[pyfunction]
 fn reset_peak_memory() {
-    allocator::reset_peak_memory();
+    allocator().reset_peak();
 }
 
 /// Bytes kept for reuse.
 #[pyfunction]
 fn get_cache_memory() -> usize {
-    allocator::get_cache_memory()
+    allocator().cached()
 }
 
 /// The most bytes that arrays may use; an allocation beyond it raises `MemoryError`.
 #[pyfunction]
 fn get_memory_limit() -> usize {
-    allocator::get_memory_limit()
+    allocator().limit()
 }
 
 /// A number of bytes.
@@ -53,13 +60,13 @@ fn bytes(op: &str, limit: i128) -> PyResult<usize> {
 /// Set the memory limit in bytes; returns the one before.
 #[pyfunction]
 fn set_memory_limit(limit: i128) -> PyResult<usize> {
-    Ok(allocator::set_memory_limit(bytes("set_memory_limit", limit)?))
+    Ok(allocator().set_limit(bytes("set_memory_limit", limit)?))
 }
 
 /// Set how many bytes may be kept for reuse; returns the limit before.
 #[pyfunction]
 fn set_cache_limit(limit: i128) -> PyResult<usize> {
-    Ok(allocator::set_cache_limit(bytes("set_cache_limit", limit)?))
+    Ok(allocator().set_cache_limit(bytes("set_cache_limit", limit)?))
 }
 
 /// Bytes of the memory behind arrays, given one by one or in nested lists, tuples and dicts; anything else in there is left
@@ -78,7 +85,7 @@ fn get_array_buffer_size(args: &Bound<'_, PyTuple>) -> PyResult<usize> {
                 array.shape()
             )));
         };
-        sizes.insert(storage.buffer.start(), storage.buffer.bytes());
+        sizes.insert(Arc::as_ptr(&storage.buffer), storage.buffer.bytes());
     }
     Ok(sizes.values().sum())
 }
@@ -95,7 +102,7 @@ fn set_wired_limit(limit: i128) -> PyResult<usize> {
 /// Give everything kept for reuse back to the system.
 #[pyfunction]
 fn clear_cache() {
-    allocator::clear_cache();
+    allocator().clear_cache();
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,12 +6,13 @@ use std::cell::Cell;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use umber::{Array, DType, Error, device};
+use umber::{Array, DType, Error, Stream, device, ops};
 
-use crate::args::DeviceArg;
+use crate::args::{DeviceArg, StreamArg, placed};
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
-use crate::enter::to_exception;
+use crate::enter::{OrRaise, to_exception};
+use crate::made::Made;
 use crate::ops::is_kind;
 use crate::streams::{PyDevice, PyStream};
 
@@ -34,25 +35,37 @@ impl PyArray {
     /// The device whose memory the array is in.
     #[getter]
     fn device(&self) -> PyDevice {
-        PyDevice(self.get().node().stream().device)
+        PyDevice(self.get().device())
     }
 
     /// The array in the memory of `device`: itself where that is the one it is in.
+    ///
+    /// The transfer goes to `stream`, else to the default stream of the device.
     #[pyo3(signature = (device, /, *, stream = None))]
     fn to_device<'py>(
         slf: &Bound<'py, Self>,
         device: DeviceArg,
         stream: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        // There is one kind of memory, which an available device reads.
-        let _ = device;
-        match stream {
-            Some(stream) if !stream.is_instance_of::<PyStream>() => Err(PyTypeError::new_err(format!(
-                "[to_device] got {} as stream, expected a Stream",
-                stream.get_type().name()?
-            ))),
-            _ => Ok(slf.clone().into_any()),
+        let stream = match stream {
+            Some(stream) => match stream.cast::<PyStream>() {
+                Ok(stream) => Some(StreamArg(stream.get().0)),
+                Err(_) => {
+                    return Err(PyTypeError::new_err(format!(
+                        "[to_device] got {} as stream, expected a Stream",
+                        stream.get_type().name()?
+                    )));
+                }
+            },
+            None => None,
+        };
+        let array = slf.get().get();
+        let stream = placed("to_device", stream, Some(device))?.map_or(Stream::CPU, |stream| stream.0);
+        let moved = ops::to_stream(&array, stream).or_raise()?;
+        if moved.is_same(&array) {
+            return Ok(slf.clone().into_any());
         }
+        Ok(Made::from(moved).object(slf.py())?.into_any())
     }
 }
 
@@ -123,7 +136,7 @@ impl NamespaceInfo {
 
     /// The devices that there are.
     fn devices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, [PyDevice(umber::Device::CPU)])
+        PyTuple::new(py, device::available().map(PyDevice).collect::<Vec<_>>())
     }
 
     /// The dtypes of the standard by name; with a `kind` those of that kind, or of any of a tuple of kinds.

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use umber::backend::backend;
 use umber::device::ThreadLocalStream;
 use umber::{Device, DeviceType, Stream, device};
 
@@ -279,10 +280,11 @@ fn device_count(device_type: PyDeviceType) -> usize {
 fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
     let wanted = d.map_or(Ok(device::default_device()), device_of)?;
     device::default_stream(wanted).or_raise()?;
+    let backend = backend(wanted).expect("a device with a stream has a backend");
     let info = PyDict::new(py);
-    info.set_item("device_name", std::env::consts::ARCH)?;
-    info.set_item("architecture", std::env::consts::ARCH)?;
-    info.set_item("memory_size", umber::memory::allocator::physical_memory())?;
+    info.set_item("device_name", backend.name())?;
+    info.set_item("architecture", backend.name())?;
+    info.set_item("memory_size", backend.allocator().total())?;
     Ok(info)
 }
 

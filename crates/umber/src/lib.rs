@@ -162,8 +162,8 @@
 
 pub use umber_core::{
     Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
-    Stream, async_eval, compile, device, eager, eval, export, frontend, graph, memory, ops, runtime, s,
-    synchronize, transforms,
+    Stream, async_eval, backend, compile, device, eager, eval, export, frontend, graph, memory, ops, runtime,
+    s, synchronize, transforms,
 };
 pub use umber_io as io;
 pub use umber_kernels as kernels;

@@ -4,7 +4,7 @@
 //! any kernel would give it: arithmetic, comparisons, roundings and casts, none of them of complex numbers.
 
 use smallvec::SmallVec;
-use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind};
+use umber_types::{BinaryKind, DType, Result, Scalar, Shape, Stream, UnaryKind};
 
 use crate::graph::program::Operand;
 use crate::graph::walk::{IdMap, node_id, topological_until};
@@ -82,8 +82,8 @@ pub(super) fn compute(op: &Op, inputs: &[(Scalar, DType)], dtype: DType) -> Resu
         Array::from_storage(Storage::splat(value, &Shape::scalar(), dtype)?, dtype)
     };
     let operands: SmallVec<[Array; 3]> = inputs.iter().map(scalar).collect::<Result<_>>()?;
-    let operands: SmallVec<[&Array; 3]> = operands.iter().collect();
-    Array::record_one(op.clone(), &operands)?.item().map(Some)
+    let made = Array::record_on(op.clone(), operands.into_iter().collect(), Stream::CPU)?;
+    made[0].item().map(Some)
 }
 
 fn is_exact(op: &Op) -> bool {

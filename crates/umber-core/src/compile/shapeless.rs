@@ -140,7 +140,7 @@ fn are_alike(a: &Array, b: &Array, most: &mut usize) -> bool {
         return false;
     }
     fn bytes(array: &Array) -> Option<&[u8]> {
-        array.storage()?.dense_bytes(array.dtype())
+        array.storage()?.host()?.dense_bytes(array.dtype())
     }
     match (a.is_evaluated(), b.is_evaluated()) {
         (true, true) => a.nbytes() <= MOST_BYTES && bytes(a).is_some_and(|own| bytes(b) == Some(own)),

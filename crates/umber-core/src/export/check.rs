@@ -94,7 +94,7 @@ impl Site<'_> {
                 self.must(!op.0.is_float8(), "a dtype that is computed in")
             }
             Op::Leaf(Leaf::Copy) | Op::Unary(_) | Op::Float8Cast(_) | Op::View(_) => self.takes(1),
-            Op::Control(Control::StopGradient) => self.takes(1),
+            Op::Control(Control::StopGradient) | Op::Transfer(_) => self.takes(1),
             Op::Leaf(_) | Op::Full(_) | Op::Arange(_) | Op::Eye(_) | Op::Custom(_) | Op::Fused(_) => {
                 bail!(Value, "[{}] is no step of a program, expected an operation on inputs", self.op.name())
             }

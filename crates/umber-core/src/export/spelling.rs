@@ -178,7 +178,7 @@ impl Spelling {
             Op::Full(_) => spelled("Full", []),
             Op::Control(Control::StopGradient) => spelled("StopGradient", []),
             Op::Control(Control::Depends { .. }) => spelled("Depends", []),
-            Op::Leaf(Leaf::Copy) => spelled("Copy", []),
+            Op::Leaf(Leaf::Copy) | Op::Transfer(_) => spelled("Copy", []),
             Op::Fp8(Fp8::Encode) => spelled("ToFP8", []),
             Op::Fp8(Fp8::Decode(_)) => spelled("FromFP8", []),
             Op::Custom(_) => spelled("CustomTransforms", []),

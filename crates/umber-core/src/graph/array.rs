@@ -6,11 +6,12 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
 use umber_types::layout::{Strides, row_major_strides};
-use umber_types::{DType, Element, Layout, Result, Scalar, Shape, bail, ensure};
+use umber_types::{DType, Device, Element, Layout, Result, Scalar, Shape, bail, ensure};
 
 use super::node::Recorded;
 use super::tracing::{self, Follower};
 use super::{Inputs, Node, Output, Storage};
+use crate::backend::transfer;
 use crate::line::users_line;
 use crate::memory::Buffer;
 use crate::op::Op;
@@ -111,12 +112,12 @@ impl Array {
         array
     }
 
-    /// A dense copy that shares nothing, of an evaluated array.
+    /// A dense copy that shares nothing, on the same device, of an evaluated array.
     pub fn copied(&self) -> Result<Array> {
         let Some(storage) = self.storage() else {
             bail!(Value, "[copy] an array of shape {} has no value yet", self.shape());
         };
-        Array::from_storage(storage.to_dense(self.dtype())?, self.dtype())
+        Array::from_storage(transfer::copied(storage, self.dtype())?, self.dtype())
     }
 
     /// The array as an argument of a function whose operations run later than they are written: of memory that others can
@@ -150,8 +151,9 @@ impl Array {
     pub unsafe fn from_dense(start: *const u8, shape: &Shape, dtype: DType) -> Result<Array> {
         let array = Array::unwritten(shape, dtype)?;
         let buffer = &array.storage().expect("it is there").buffer;
+        let own = buffer.host_start().expect("memory of the host");
         // SAFETY: the caller's promise, for as many bytes as were allocated, which nobody else has seen.
-        unsafe { std::ptr::copy_nonoverlapping(start, buffer.start().as_ptr(), buffer.bytes()) };
+        unsafe { std::ptr::copy_nonoverlapping(start, own.as_ptr(), buffer.bytes()) };
         Ok(array)
     }
 
@@ -267,10 +269,15 @@ impl Array {
         self.node.outputs[self.output as usize].storage.get()
     }
 
-    /// The elements for reading, once evaluated.
+    /// The elements for reading, once evaluated, if they are in memory of the host.
     #[inline]
     pub fn view(&self) -> Option<View<'_>> {
-        self.storage().map(|storage| storage.view(self.dtype()))
+        Some(self.storage()?.host()?.view(self.dtype()))
+    }
+
+    /// The device whose memory the elements are in, or where the operation runs that computes them.
+    pub fn device(&self) -> Device {
+        self.storage().map_or(self.node.stream.device, |storage| storage.buffer.device())
     }
 
     /// Where the elements are that another layout may show without an operation: not of memory that others can write, whose

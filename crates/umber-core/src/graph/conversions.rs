@@ -31,7 +31,7 @@ impl<E: IntoElements> From<E> for Array {
         let Elements { values, shape } = elements.into_elements();
         let array = unwrap(Array::from_slice(&values, shape));
         let dtype = <E::Value as Value>::Element::DTYPE;
-        match array.storage().and_then(|storage| storage.dense_bytes(dtype)) {
+        match array.storage().and_then(|storage| storage.host()?.dense_bytes(dtype)) {
             // A constant, which fusion takes into its kernels.
             Some(bytes) if array.ndim() == 0 => Array::scalar(Scalar::from_bytes(dtype, bytes), dtype),
             _ => array,

@@ -13,5 +13,5 @@ pub use array::{Array, ArraySpec, Specs};
 pub(crate) use node::{Claim, Output, Recorded, UpToTwo, follower_of};
 pub use node::{Inputs, Node};
 pub use program::Program;
-pub use storage::Storage;
+pub use storage::{HostStorage, Storage};
 pub(crate) use tape::Tape;

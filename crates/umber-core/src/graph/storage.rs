@@ -1,5 +1,6 @@
 //! Storage: a shared buffer seen through a layout. A view is the same buffer under another layout.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use umber_kernels::{View, ViewMut};
@@ -17,14 +18,14 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Dense storage for an array of this shape, contents undefined.
+    /// Dense storage on the host for an array of this shape, contents undefined.
     #[inline]
     pub fn allocate(shape: &Shape, dtype: DType) -> Result<Storage> {
         let bytes = shape.size().saturating_mul(dtype.size());
         Ok(Storage { buffer: Buffer::allocate(bytes)?, layout: Layout::contiguous(shape.clone()) })
     }
 
-    /// One element that every index of `shape` maps to.
+    /// One element on the host that every index of `shape` maps to.
     pub fn splat(value: Scalar, shape: &Shape, dtype: DType) -> Result<Storage> {
         let mut storage = Storage::allocate(&Shape::scalar(), dtype)?;
         let bytes = value.to_bytes(dtype);
@@ -42,34 +43,16 @@ impl Storage {
         Storage { buffer: Arc::clone(&self.buffer), layout }
     }
 
-    /// A dense copy of the elements.
-    pub(crate) fn to_dense(&self, dtype: DType) -> Result<Storage> {
-        let mut copy = Storage::allocate(&self.layout.shape, dtype)?;
-        let view = copy.view_mut(dtype).expect("fresh storage is unique");
-        umber_kernels::tape::copy(self.view(dtype), view);
-        Ok(copy)
-    }
-
-    /// The elements for reading.
+    /// The storage as the host reads it, if it is memory of the host.
     #[inline]
-    pub fn view(&self, dtype: DType) -> View<'_> {
-        debug_assert!(self.fits(dtype));
-        // SAFETY: layouts are built inside their buffer (checked on import, kept by views), which lives as long as
-        // `self`; nobody writes while it is shared (see `memory::Buffer`).
-        unsafe { View::new(self.buffer.start().as_ptr(), dtype, &self.layout) }
+    pub fn host(&self) -> Option<HostStorage<'_>> {
+        Some(HostStorage { storage: self, start: self.buffer.host_start()? })
     }
 
-    /// The bytes of all elements in row-major order, if they lie so.
-    pub fn dense_bytes(&self, dtype: DType) -> Option<&[u8]> {
-        if !self.layout.is_contiguous() {
-            return None;
-        }
-        let bytes = self.layout.size() * dtype.size();
-        if bytes == 0 {
-            return Some(&[]);
-        }
-        // SAFETY: a dense layout reaches this many bytes from its start, inside the buffer (see `view`).
-        Some(unsafe { std::slice::from_raw_parts(self.view(dtype).start(), bytes) })
+    /// [`Storage::host`] of storage that is known to be the host's.
+    #[inline]
+    pub(crate) fn on_host(&self) -> HostStorage<'_> {
+        self.host().expect("the CPU is given storage of the host")
     }
 
     /// Do the elements lie densely in memory that holds little else? A part of more keeps all of it from being freed.
@@ -79,19 +62,19 @@ impl Storage {
         self.layout.is_contiguous() && (!self.buffer.is_owned() || self.buffer.bytes() <= own + LITTLE)
     }
 
-    /// The elements for writing, if nothing else holds the buffer.
+    /// The elements for writing, if nothing else holds the buffer and it is memory of the host.
     pub fn view_mut(&mut self, dtype: DType) -> Option<ViewMut<'_>> {
         debug_assert!(self.fits(dtype));
         let buffer = Arc::get_mut(&mut self.buffer)?;
         // SAFETY: as in `view`, and `get_mut` proves that nobody else holds the buffer.
-        Some(unsafe { ViewMut::new(buffer.start().as_ptr(), dtype, &self.layout) })
+        Some(unsafe { ViewMut::new(buffer.host_start()?.as_ptr(), dtype, &self.layout) })
     }
 
     /// The elements for reading and for writing at once, if nothing else holds the buffer: for kernels that read
     /// an element no later than they write it.
     pub(crate) fn view_in_place(&mut self, dtype: DType) -> Option<(View<'_>, ViewMut<'_>)> {
         debug_assert!(self.fits(dtype));
-        let start = Arc::get_mut(&mut self.buffer)?.start().as_ptr();
+        let start = Arc::get_mut(&mut self.buffer)?.host_start()?.as_ptr();
         // SAFETY: as in `view_mut`; both views are of the same elements, which the kernel reads before it writes them.
         Some(unsafe { (View::new(start, dtype, &self.layout), ViewMut::new(start, dtype, &self.layout)) })
     }
@@ -112,5 +95,50 @@ impl Storage {
             && self.layout.is_contiguous()
             && self.buffer.bytes() == shape.size() * size
             && Arc::strong_count(&self.buffer) == 1
+    }
+}
+
+/// Storage in memory of the host, for reading: what the CPU's kernels and exports are given.
+#[derive(Clone, Copy, Debug)]
+pub struct HostStorage<'a> {
+    storage: &'a Storage,
+    start: NonNull<u8>,
+}
+
+impl<'a> HostStorage<'a> {
+    /// Address of the first byte of the buffer.
+    #[inline]
+    pub fn start(self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// The elements.
+    #[inline]
+    pub fn view(self, dtype: DType) -> View<'a> {
+        debug_assert!(self.storage.fits(dtype));
+        // SAFETY: layouts are built inside their buffer (checked on import, kept by views), which lives as long as
+        // the storage; nobody writes while it is shared (see `memory::Buffer`).
+        unsafe { View::new(self.start.as_ptr(), dtype, &self.storage.layout) }
+    }
+
+    /// The bytes of all elements in row-major order, if they lie so.
+    pub fn dense_bytes(self, dtype: DType) -> Option<&'a [u8]> {
+        if !self.storage.layout.is_contiguous() {
+            return None;
+        }
+        let bytes = self.storage.layout.size() * dtype.size();
+        if bytes == 0 {
+            return Some(&[]);
+        }
+        // SAFETY: a dense layout reaches this many bytes from its start, inside the buffer (see `view`).
+        Some(unsafe { std::slice::from_raw_parts(self.view(dtype).start(), bytes) })
+    }
+
+    /// A dense copy of the elements.
+    pub(crate) fn to_dense(self, dtype: DType) -> Result<Storage> {
+        let mut copy = Storage::allocate(&self.storage.layout.shape, dtype)?;
+        let view = copy.view_mut(dtype).expect("fresh storage is unique");
+        umber_kernels::tape::copy(self.view(dtype), view);
+        Ok(copy)
     }
 }

@@ -1,19 +1,22 @@
-//! A buffer: memory with an owner.
+//! A buffer: memory of the host or of another device, with an owner.
 //!
 //! Whoever holds an `Arc<Buffer>` keeps the memory alive. Umber writes into a buffer only while it is filling one
-//! that nobody has seen yet, or when it alone holds an allocated one without leases.
+//! that nobody has seen yet, or when it alone holds an allocated one without leases. Memory of another device has no address on
+//! the host, and may still be waiting for the work that fills it: see [`DeviceMemory`].
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use umber_types::{Result, ensure};
+use umber_types::{Device, Result, Stream, ensure};
 
 use super::allocator::{self, Block};
+use super::device::{DeviceMemory, Event, Owned};
 use super::policy::ViewPolicy;
+use super::replicas::Replicas;
 
 /// May the memory be written through the arrays that see it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,14 +46,19 @@ enum Owner {
     Allocated(Option<Block>),
     /// Somebody else's memory, kept alive (and released) by what the box holds.
     Foreign { stability: Stability, keep: Option<Keep> },
+    /// A device's, which takes it back.
+    Device(Owned),
 }
 
 /// Memory with an owner, shared by every array over it.
 pub struct Buffer {
+    /// Dangling for memory of another device.
     start: NonNull<u8>,
     bytes: usize,
     owner: Owner,
     access: Access,
+    /// Copies of it on other devices.
+    replicas: OnceLock<Box<Replicas>>,
     /// Exports that are out, of each [`Kind`].
     leases: [AtomicUsize; 4],
 }
@@ -89,13 +97,83 @@ impl Buffer {
 
     #[inline(always)]
     fn new(start: NonNull<u8>, bytes: usize, owner: Owner, access: Access) -> Buffer {
-        Buffer { start, bytes, owner, access, leases: [const { AtomicUsize::new(0) }; 4] }
+        let leases = [const { AtomicUsize::new(0) }; 4];
+        Buffer { start, bytes, owner, access, replicas: OnceLock::new(), leases }
     }
 
-    /// Address of the first byte.
+    /// Memory of another device than the host.
+    pub fn on_device(memory: Box<dyn DeviceMemory>, bytes: usize) -> Buffer {
+        Buffer::new(NonNull::dangling(), bytes, Owner::Device(Owned::new(memory)), Access::Writable)
+    }
+
+    /// Address of the first byte, if the host can read it.
     #[inline]
-    pub fn start(&self) -> NonNull<u8> {
-        self.start
+    pub fn host_start(&self) -> Option<NonNull<u8>> {
+        match self.owner {
+            Owner::Allocated(_) | Owner::Foreign { .. } => Some(self.start),
+            Owner::Device(_) => None,
+        }
+    }
+
+    /// The device whose memory it is.
+    #[inline]
+    pub fn device(&self) -> Device {
+        self.owned().map_or(Device::CPU, |owned| owned.memory().device())
+    }
+
+    /// Is it memory of the host?
+    #[inline]
+    pub fn is_on_host(&self) -> bool {
+        self.owned().is_none()
+    }
+
+    #[inline]
+    fn owned(&self) -> Option<&Owned> {
+        match &self.owner {
+            Owner::Allocated(_) | Owner::Foreign { .. } => None,
+            Owner::Device(owned) => Some(owned),
+        }
+    }
+
+    /// What the backend of another device gave for the memory.
+    pub fn device_memory(&self) -> Option<&dyn DeviceMemory> {
+        self.owned().map(Owned::memory)
+    }
+
+    /// The work of a device that fills the memory: it can be read after that. `None` for memory of the host.
+    pub fn written(&self) -> Option<Event> {
+        self.owned()?.written()
+    }
+
+    /// The newest work of each stream that reads or writes the memory.
+    pub(crate) fn uses(&self) -> smallvec::SmallVec<[Event; 2]> {
+        self.owned().map(Owned::uses).unwrap_or_default()
+    }
+
+    /// Does no other stream work on the memory?
+    #[inline]
+    pub(crate) fn is_used_only_on(&self, stream: Stream) -> bool {
+        self.owned().is_none_or(|owned| owned.uses().iter().all(|event| event.stream == stream))
+    }
+
+    /// Work that reads the memory was started.
+    pub(crate) fn note_read(&self, event: Event) {
+        if let Some(owned) = self.owned() {
+            owned.note(event, false);
+        }
+    }
+
+    /// Work that fills the memory was started.
+    pub(crate) fn note_write(&self, event: Event) {
+        if let Some(owned) = self.owned() {
+            owned.note(event, true);
+        }
+    }
+
+    /// Copies of it on other devices, where it is sure not to change.
+    pub(crate) fn replicas(&self) -> Option<&Replicas> {
+        let changes = matches!(self.owner, Owner::Foreign { stability: Stability::Changing, .. });
+        if changes || self.writers() > 0 { None } else { Some(self.replicas.get_or_init(Box::default)) }
     }
 
     /// Size in bytes.
@@ -110,9 +188,15 @@ impl Buffer {
         self.access
     }
 
-    /// Did it come from umber's allocator?
+    /// Was it allocated by umber, on any device?
     #[inline]
     pub fn is_owned(&self) -> bool {
+        !matches!(self.owner, Owner::Foreign { .. })
+    }
+
+    /// Did it come from the host's allocator?
+    #[inline]
+    pub(crate) fn is_host_owned(&self) -> bool {
         matches!(self.owner, Owner::Allocated(_))
     }
 
@@ -123,13 +207,14 @@ impl Buffer {
         let is_written = match self.owner {
             Owner::Foreign { stability: Stability::Changing, .. } => true,
             Owner::Foreign { .. } | Owner::Allocated(_) => self.writers() > 0,
+            Owner::Device(_) => false,
         };
         is_written && ViewPolicy::current() != ViewPolicy::Writable
     }
 
     /// May umber overwrite it once it holds the only reference?
     pub fn is_recyclable(&self) -> bool {
-        self.is_owned() && self.leases() == 0
+        self.is_owned() && self.leases() == 0 && self.replicas.get().is_none()
     }
 
     /// Number of exports that are out.
@@ -175,6 +260,7 @@ impl Drop for Buffer {
                     let_go(keep);
                 }
             }
+            Owner::Device(owned) => owned.release(),
         }
     }
 }
@@ -268,6 +354,11 @@ impl Lease {
     #[inline]
     fn counted(buffer: &Arc<Buffer>, kind: Kind) -> Lease {
         buffer.leases[kind as usize].fetch_add(1, Ordering::AcqRel);
+        if matches!(kind, Kind::Writer | Kind::Sole)
+            && let Some(replicas) = buffer.replicas.get()
+        {
+            replicas.clear();
+        }
         Lease { buffer: Arc::clone(buffer), kind }
     }
 

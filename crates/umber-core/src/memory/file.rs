@@ -60,7 +60,9 @@ mod tests {
         assert_eq!((buffer.bytes(), buffer.access()), (3, Access::ReadOnly));
         assert!(!buffer.is_owned() && !buffer.is_volatile() && !buffer.is_recyclable());
         // SAFETY: three bytes are mapped.
-        let bytes = unsafe { std::slice::from_raw_parts(buffer.start().as_ptr(), 3) };
+        let bytes = unsafe {
+            std::slice::from_raw_parts(buffer.host_start().expect("memory of the host").as_ptr(), 3)
+        };
         assert_eq!(bytes, [1, 2, 3]);
     }
 }

@@ -1,18 +1,23 @@
 //! Inline: replace composite steps by the operations they consist of.
 //!
 //! A fused step becomes its operations again, so that it can be fused with its neighbours. Custom derivatives and checkpoints
-//! matter to transforms only: their outputs become the inputs that they forward.
+//! matter to transforms only: their outputs become the inputs that they forward. An operation that its device has no kernel for
+//! becomes what it expands to.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::tape::Step as TapeStep;
-use umber_types::{Result, Shape};
+use umber_types::{Device, Result, Shape};
 
+use crate::backend::decomposes;
+use crate::device::on_stream;
 use crate::graph::program::{Operand, Step};
-use crate::graph::{ArraySpec, Program};
+use crate::graph::{Array, ArraySpec, Program, tracing};
 use crate::op::Op;
+use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::broadcast::Broadcast;
 use crate::primitives::cast::Cast;
+use crate::primitives::leaf::Leaf;
 use crate::primitives::matmul::MatMul;
 use crate::primitives::region::{Beside, Region};
 use crate::primitives::reshape::Reshape;
@@ -28,6 +33,43 @@ pub(crate) struct InlinedProgram {
     pub(crate) slots: Vec<Option<u32>>,
     /// The step of the original program that each step comes from.
     pub(crate) roots: Vec<u32>,
+    /// The last arguments: arrays that expansions bring along.
+    pub(crate) captured: Vec<Array>,
+}
+
+impl InlinedProgram {
+    /// This, made of the program that `outer` made of another, as made of that one.
+    pub(crate) fn after(mut self, outer: &InlinedProgram) -> InlinedProgram {
+        self.slots.iter_mut().for_each(|slot| *slot = slot.and_then(|slot| outer.slots[slot as usize]));
+        self.roots.iter_mut().for_each(|root| *root = outer.roots[*root as usize]);
+        self.captured.splice(0..0, outer.captured.iter().cloned());
+        self
+    }
+}
+
+/// An operation's expansion: a program of its inputs and of arrays that it brings along.
+type Expansion = (Program, Vec<Array>);
+
+/// What each step expands to whose device has no kernel for it; empty if none does.
+fn expansions(program: &Program, specs: &[ArraySpec]) -> Result<Vec<Option<Expansion>>> {
+    if program.steps.iter().all(|step| step.stream.device == Device::CPU) {
+        return Ok(Vec::new());
+    }
+    program.steps.iter().map(|step| expansion(step, specs)).collect()
+}
+
+fn expansion(step: &Step, specs: &[ArraySpec]) -> Result<Option<Expansion>> {
+    let inputs = || step.inputs.iter().map(|operand| operand.spec(specs));
+    if !decomposes(&step.op, step.stream, inputs())? {
+        return Ok(None);
+    }
+    let tracing = tracing::enter();
+    let placeholder =
+        |spec: &ArraySpec| Array::placeholder(Leaf::Trace, spec.clone(), Some(tracing.follower()));
+    let placeholders: Vec<Array> = inputs().map(placeholder).collect();
+    let _stream = on_stream(step.stream);
+    let expanded = step.op.expand(&placeholders).transpose()?;
+    Ok(expanded.map(|outputs| Program::close(&placeholders, &outputs)))
 }
 
 /// Is a step replaced by other steps?
@@ -37,26 +79,44 @@ fn is_inlined(op: &Op) -> bool {
 
 /// Inline composite steps; `None` if there are none. `specs` are the specs of the slots.
 pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<InlinedProgram>> {
-    if !program.steps.iter().any(|step| is_inlined(&step.op)) {
+    let mut expansions = expansions(program, specs)?;
+    if !program.steps.iter().any(|step| is_inlined(&step.op)) && expansions.iter().all(Option::is_none) {
         return Ok(None);
     }
     let arguments = program.arguments.len();
+    let brought = expansions.iter().flatten().flat_map(|(_, captured)| captured);
+    let captured: Vec<Array> = brought.cloned().collect();
+    let all: Vec<ArraySpec> =
+        program.arguments.iter().chain(captured.iter().map(Array::spec)).cloned().collect();
+    let mut slots: Vec<Option<u32>> = (0..arguments as u32).map(Some).collect();
+    slots.resize(all.len(), None);
+    let mut next_captured = arguments as u32;
     let mut inliner = Inliner {
         made: InlinedProgram {
             program: Program {
-                arguments: program.arguments.clone(),
+                arguments: all.clone(),
                 steps: Vec::with_capacity(program.steps.len()),
                 outputs: Vec::new(),
             },
-            specs: program.arguments.clone(),
-            slots: (0..arguments as u32).map(Some).collect(),
+            specs: all,
+            slots,
             roots: Vec::with_capacity(program.steps.len()),
+            captured,
         },
         values: (0..arguments as u32).map(Operand::Slot).collect(),
     };
     for (root, step) in program.steps.iter().enumerate() {
         let inputs: SmallVec<[Operand; 3]> = step.inputs.iter().map(|input| inliner.value(input)).collect();
         let first = inliner.values.len();
+        if let Some((expanded, captured)) = expansions.get_mut(root).and_then(Option::take) {
+            let brought = next_captured..next_captured + captured.len() as u32;
+            next_captured = brought.end;
+            let inputs = inputs.into_iter().chain(brought.map(Operand::Slot)).collect();
+            let outputs = inliner.program(&expanded, inputs, step, root as u32)?;
+            inliner.values.extend(outputs);
+            inliner.note(first);
+            continue;
+        }
         match &step.op {
             Op::Fused(fused) => {
                 let outputs = inliner.region(&fused.0, &inputs, step, root as u32)?;
@@ -73,11 +133,7 @@ pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<In
                 inliner.values.extend((slot..slot + count).map(Operand::Slot));
             }
         }
-        for (slot, value) in inliner.values.iter().enumerate().skip(first) {
-            if let Operand::Slot(own) = value {
-                inliner.made.slots[*own as usize].get_or_insert(slot as u32);
-            }
-        }
+        inliner.note(first);
     }
     let outputs = program.outputs.iter().map(|output| inliner.value(output)).collect();
     inliner.made.program.outputs = outputs;
@@ -96,6 +152,38 @@ impl Inliner {
             Operand::Slot(slot) => self.values[*slot as usize].clone(),
             Operand::Constant(_) => operand.clone(),
         }
+    }
+
+    /// The values of the original slots from `first` on are known: note which they are.
+    fn note(&mut self, first: usize) {
+        for (slot, value) in self.values.iter().enumerate().skip(first) {
+            if let Operand::Slot(own) = value {
+                self.made.slots[*own as usize].get_or_insert(slot as u32);
+            }
+        }
+    }
+
+    /// The steps of a program, on the line of a step; returns its outputs.
+    fn program(
+        &mut self,
+        program: &Program,
+        mut values: Vec<Operand>,
+        like: &Step,
+        root: u32,
+    ) -> Result<Vec<Operand>> {
+        let moved = |operand: &Operand, values: &[Operand]| match operand {
+            Operand::Slot(slot) => values[*slot as usize].clone(),
+            Operand::Constant(_) => operand.clone(),
+        };
+        for step in &program.steps {
+            let inputs = step.inputs.iter().map(|operand| moved(operand, &values)).collect();
+            let step = Step { inputs, origin: like.origin.clone(), ..step.clone() };
+            let specs = step.infer(&self.made.specs)?;
+            let count = step.outputs;
+            let slot = self.push(step, root, &specs);
+            values.extend((slot..slot + count).map(Operand::Slot));
+        }
+        Ok(program.outputs.iter().map(|output| moved(output, &values)).collect())
     }
 
     /// Add a step that writes values of these specs; returns its first slot.

@@ -2,7 +2,7 @@
 //!
 //! | pass | what it does |
 //! |---|---|
-//! | [`inline`] | replace composite steps by their operations |
+//! | [`inline`] | replace composite steps, and what a device has no kernel for, by the operations they stand for |
 //! | [`hoist`] | turn steps that depend on no argument into arguments |
 //! | [`fuse`] | merge elementwise steps, with a reduction behind or a product in front, into one kernel |
 
@@ -18,7 +18,7 @@ use umber_types::Result;
 
 use self::fuse::FusedProgram;
 use crate::graph::program::{Operand, Step};
-use crate::graph::{ArraySpec, Program};
+use crate::graph::{Array, ArraySpec, Program};
 
 /// The specs of a program's slots.
 pub(crate) fn specs_of(program: &Program) -> Result<Vec<ArraySpec>> {
@@ -35,11 +35,18 @@ pub(crate) struct LoweredProgram {
     pub(crate) slots: Vec<Option<u32>>,
     /// The last step of the original program that each step computes.
     pub(crate) roots: Vec<u32>,
+    /// The last arguments: arrays that what was inlined brings along.
+    pub(crate) captured: Vec<Array>,
 }
 
 /// Inline composite steps, then fuse elementwise ones; `specs` are the specs of the slots.
 pub(crate) fn lower(program: &Program, specs: &[ArraySpec]) -> Result<LoweredProgram> {
-    let inlined = inline::inline(program, specs)?;
+    let mut inlined = inline::inline(program, specs)?;
+    while let Some(outer) = &inlined
+        && let Some(inner) = inline::inline(&outer.program, &outer.specs)?
+    {
+        inlined = Some(inner.after(outer));
+    }
     let (whole, specs) = match &inlined {
         Some(inlined) => (&inlined.program, &inlined.specs[..]),
         None => (program, specs),
@@ -51,8 +58,15 @@ pub(crate) fn lower(program: &Program, specs: &[ArraySpec]) -> Result<LoweredPro
             specs,
             slots: slots.iter().map(|&slot| inlined.slots[slot as usize]).collect(),
             roots: roots.iter().map(|&root| inlined.roots[root as usize]).collect(),
+            captured: inlined.captured,
         },
-        None => LoweredProgram { program, specs, slots: slots.into_iter().map(Some).collect(), roots },
+        None => LoweredProgram {
+            program,
+            specs,
+            slots: slots.into_iter().map(Some).collect(),
+            roots,
+            captured: Vec::new(),
+        },
     })
 }
 

@@ -1,7 +1,7 @@
 //! Partition: which steps of a program share a kernel.
 //!
 //! Walking from users to inputs, an elementwise step joins the region of its users when they are all in one region
-//! and have its shape. A value that is an output of the program is stored as one more output of the region. Nothing is
+//! and have its shape and device. A value that is an output of the program is stored as one more output of the region. Nothing is
 //! computed twice except what costs nothing: constants, broadcasts and copies are folded into every region that reads them.
 //!
 //! A reduction ends a region: the elementwise steps that only it reads are computed a block at a time and folded, and
@@ -9,7 +9,7 @@
 //! with a block of it as soon as it is computed.
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::Shape;
+use umber_types::{Device, Shape};
 
 use super::Slots;
 use crate::graph::program::Step;
@@ -132,7 +132,7 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
             Role::Step => {
                 let shape = &slots.spec(i).shape;
                 match readers[i] {
-                    Readers::Region(r) if regions[r as usize].admits(shape, is_output) => {
+                    Readers::Region(r) if regions[r as usize].admits(step, shape, is_output) => {
                         let members = &mut regions[r as usize].members;
                         if is_output {
                             members.outputs.push(i as u32);
@@ -141,14 +141,14 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                         Readers::Region(r)
                     }
                     _ => {
-                        regions.push(Growing::new(i, shape.clone(), Ends::Elementwise, units.len()));
+                        regions.push(Growing::new(i, step, shape.clone(), Ends::Elementwise, units.len()));
                         units.push(Unit::Step(LATER));
                         Readers::Region(regions.len() as u32 - 1)
                     }
                 }
             }
             Role::Reduction if let Some(shape) = prologue(step, slots) => {
-                regions.push(Growing::new(i, shape, Ends::Reduction, units.len()));
+                regions.push(Growing::new(i, step, shape, Ends::Reduction, units.len()));
                 units.push(Unit::Step(LATER));
                 Readers::Region(regions.len() as u32 - 1)
             }
@@ -216,6 +216,8 @@ struct Growing {
     /// The shape of every step.
     shape: Shape,
     ends: Ends,
+    /// Where it runs.
+    device: Device,
     /// The product it begins with.
     product: Option<usize>,
     /// Where it goes among the units.
@@ -223,9 +225,9 @@ struct Growing {
 }
 
 impl Growing {
-    fn new(root: usize, shape: Shape, ends: Ends, place: usize) -> Growing {
+    fn new(root: usize, step: &Step, shape: Shape, ends: Ends, place: usize) -> Growing {
         let members = Members { steps: smallvec![root as u32], outputs: smallvec![root as u32] };
-        Growing { members, shape, ends, product: None, place }
+        Growing { members, shape, ends, device: step.stream.device, product: None, place }
     }
 
     /// May it begin with this product, perhaps under another shape?
@@ -233,6 +235,7 @@ impl Growing {
         let spec = slots.spec(product);
         let has_home = |&output: &u32| slots.spec(output as usize).dtype == spec.dtype;
         self.ends == Ends::Elementwise
+            && slots.steps()[product].stream.device == self.device
             && self.product.is_none_or(|own| own == product)
             && self.shape.size() == spec.shape.size()
             && self.shape.last() == spec.shape.last()
@@ -246,12 +249,15 @@ impl Growing {
     }
 
     /// May a step of this shape, of which all users are in here, be computed in here?
-    fn admits(&self, shape: &Shape, is_output: bool) -> bool {
+    fn admits(&self, step: &Step, shape: &Shape, is_output: bool) -> bool {
         let has_room = match self.ends {
             Ends::Elementwise => self.members.outputs.len() < MOST_OUTPUTS,
             Ends::Reduction => false,
         };
-        self.members.steps.len() < MOST_STEPS && (!is_output || has_room) && self.shape == *shape
+        self.members.steps.len() < MOST_STEPS
+            && (!is_output || has_room)
+            && self.shape == *shape
+            && self.device == step.stream.device
     }
 }
 
@@ -286,7 +292,8 @@ impl Products {
 /// The shape of the steps that may run in one region with a reduction, if its input is such a step.
 fn prologue(reduction: &Step, slots: &Slots<'_>) -> Option<Shape> {
     let writer = slots.writer(reduction.inputs.first()?)?;
-    let is_step = role(&slots.steps()[writer].op) == Role::Step;
+    let inner = &slots.steps()[writer];
+    let is_step = role(&inner.op) == Role::Step && inner.stream.device == reduction.stream.device;
     is_step.then(|| slots.spec(writer).shape.clone())
 }
 

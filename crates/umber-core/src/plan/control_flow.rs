@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{DType, Error, Layout, Result, Scalar};
+use umber_types::{DType, Error, Layout, Result, Scalar, Stream};
 
 use super::{Plan, Slots};
+use crate::backend::asynchronous::{self, backend_of};
+use crate::backend::{Task, transfer};
 use crate::frontend::Interrupts;
 use crate::graph::program::{Operand, Origin, Step};
 use crate::graph::{ArraySpec, Program, Storage};
 use crate::op::Op;
-use crate::primitive::CpuTask;
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
 use crate::primitives::control_flow::{Choice, Condition, Construct, Iteration, Loop};
@@ -68,20 +69,29 @@ pub(crate) fn nested(op: &Op) -> Result<Option<Nested>> {
 
 impl Nested {
     /// Run on a task's inputs, which stay as they are.
-    pub(crate) fn run(&self, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
+    pub(crate) fn run(&self, task: &mut Task<'_>, interrupts: &mut Interrupts) -> Result<()> {
         let outputs = match self {
-            Nested::Loop(repeated, prepared) => prepared.run(&repeated.0, &task.inputs, interrupts)?,
-            Nested::Branch(choice, prepared) => run_branch(choice, prepared, &task.inputs, interrupts)?,
-            Nested::While(condition, prepared) => prepared.run(condition, &task.inputs, interrupts)?,
+            Nested::Loop(repeated, prepared) => prepared.run(&repeated.0, task, interrupts)?,
+            Nested::Branch(choice, prepared) => run_branch(choice, prepared, task, interrupts)?,
+            Nested::While(condition, prepared) => prepared.run(condition, task, interrupts)?,
         };
-        task.outputs = outputs.into_iter().map(Some).collect();
+        // What no step computed may be elsewhere.
+        let there = |(output, spec): (&Storage, &&ArraySpec)| {
+            transfer::to_stream(output, spec.dtype, task.stream, interrupts).map(Some)
+        };
+        task.outputs = outputs.iter().zip(&task.specs).map(there).collect::<Result<_>>()?;
         Ok(())
     }
 }
 
 /// Say in which iteration something failed.
 fn in_iteration(construct: Construct, iteration: usize) -> impl FnOnce(Error) -> Error {
-    move |error| error.map_message(|text| format!("{text}\nin iteration {iteration} of {}", construct.name()))
+    move |error| error.map_message(|text| text + &iteration_text(construct, iteration))
+}
+
+/// What errors say of an iteration.
+fn iteration_text(construct: Construct, iteration: usize) -> String {
+    format!("\nin iteration {iteration} of {}", construct.name())
 }
 
 /// The dtype that values of `dtype` are summed in.
@@ -105,7 +115,7 @@ impl PreparedLoop {
             .collect();
         let mut program: Program = program.clone().among(arguments, &places);
         for (i, sum) in sums.iter().enumerate() {
-            let stream = umber_types::Stream::CPU;
+            let stream = program.steps.last().map_or(Stream::CPU, |step| step.stream);
             let mut term = program.outputs[carry + i].clone();
             if body.outputs[carry + i].dtype != sum.dtype {
                 let inputs = smallvec::smallvec![term];
@@ -131,21 +141,22 @@ impl PreparedLoop {
     fn run(
         &self,
         iteration: &Iteration,
-        inputs: &[Storage],
+        task: &Task<'_>,
         interrupts: &mut Interrupts,
     ) -> Result<Vec<Storage>> {
         let Iteration { body, carry, rows, length, order, construct, .. } = iteration;
+        let (inputs, stream) = (&task.inputs, task.stream);
         let whole = carry + self.sums.len();
         let mut stacks = body.outputs[whole..]
             .iter()
-            .map(|row| Stack::new(row, *length))
+            .map(|row| Stack::new(row, *length, stream))
             .collect::<Result<Vec<Stack>>>()?;
         let mut turning: SmallVec<[Storage; 4]> = inputs[..*carry].iter().cloned().collect();
         for sum in &self.sums {
             turning.push(Storage::splat(Scalar::from(0.0).cast(sum.dtype), &sum.shape, sum.dtype)?);
         }
         let sequences = &inputs[*carry..carry + rows];
-        let mut slots = self.body.slots();
+        let mut slots = self.body.slots()?;
         for (constant, storage) in inputs[carry + rows..].iter().enumerate() {
             slots.set(whole + rows + constant, storage.clone());
         }
@@ -153,7 +164,7 @@ impl PreparedLoop {
             let place = order.place(step, *length);
             let once = |slots: &mut Slots, interrupts: &mut Interrupts| {
                 interrupts.check()?;
-                self.body.run(slots, interrupts)
+                self.body.run(slots, interrupts, &|| iteration_text(*construct, place) + &task.context)
             };
             for (slot, storage) in turning.drain(..).enumerate() {
                 slots.set(slot, storage);
@@ -163,16 +174,13 @@ impl PreparedLoop {
             }
             let mut outputs = once(&mut slots, interrupts).map_err(in_iteration(*construct, place))?;
             for (stack, row) in stacks.iter_mut().zip(outputs.drain(whole..)) {
-                stack.write(place, &row);
+                stack.write(place, &row, interrupts)?;
             }
             turning = outputs;
         }
         for (sum, spec) in turning[*carry..].iter_mut().zip(&body.outputs[*carry..whole]) {
             if sum_dtype(spec.dtype) != spec.dtype {
-                let mut rounded = Storage::allocate(&spec.shape, spec.dtype)?;
-                let view = rounded.view_mut(spec.dtype).expect("fresh storage is unique");
-                umber_kernels::tape::copy(sum.view(sum_dtype(spec.dtype)), view);
-                *sum = rounded;
+                *sum = rounded(sum, spec, stream, interrupts)?;
             }
         }
         Ok(turning.into_iter().chain(stacks.into_iter().map(|stack| stack.storage)).collect())
@@ -188,30 +196,48 @@ fn row_of(sequence: &Layout, place: usize) -> Layout {
     }
 }
 
+/// A sum in the dtype of its terms.
+fn rounded(sum: &Storage, spec: &ArraySpec, stream: Stream, interrupts: &mut Interrupts) -> Result<Storage> {
+    let dtype = sum_dtype(spec.dtype);
+    let sum = transfer::to_stream(sum, dtype, stream, interrupts)?;
+    let inputs = smallvec::smallvec![sum];
+    let mut task = Task::new(stream, inputs, smallvec::smallvec![dtype], smallvec::smallvec![spec]);
+    asynchronous::launch(backend_of(stream)?, &Cast(spec.dtype).into(), &mut task)?;
+    Ok(task.outputs.pop().flatten().expect("a kernel that ran has an output"))
+}
+
 /// Rows being written one after the other into memory for all.
 struct Stack {
     storage: Storage,
     dtype: DType,
+    /// Where they are written.
+    stream: Stream,
 }
 
 impl Stack {
-    fn new(row: &ArraySpec, length: usize) -> Result<Stack> {
+    fn new(row: &ArraySpec, length: usize, stream: Stream) -> Result<Stack> {
         let whole = crate::primitives::control_flow::stacked(row, length);
-        Ok(Stack { storage: Storage::allocate(&whole.shape, whole.dtype)?, dtype: whole.dtype })
+        let bytes = whole.shape.size().saturating_mul(whole.dtype.size());
+        let buffer = backend_of(stream)?.allocator().allocate(bytes)?;
+        let storage = Storage { buffer, layout: Layout::contiguous(whole.shape) };
+        Ok(Stack { storage, dtype: whole.dtype, stream })
     }
 
-    fn write(&mut self, place: usize, row: &Storage) {
+    fn write(&mut self, place: usize, row: &Storage, interrupts: &mut Interrupts) -> Result<()> {
+        let row = transfer::to_stream(row, self.dtype, self.stream, interrupts)?;
         let layout = row_of(&self.storage.layout, place);
         let whole = std::mem::replace(&mut self.storage.layout, layout);
-        let target = self.storage.view_mut(self.dtype).expect("nothing else holds what is being filled");
-        umber_kernels::tape::copy(row.view(self.dtype), target);
+        let backend = backend_of(self.stream)?;
+        let copied = asynchronous::copy(backend, &row, &mut self.storage, self.dtype, self.stream);
         self.storage.layout = whole;
+        copied.map(drop)
     }
 }
 
-/// The one element of a storage.
-fn scalar(storage: &Storage, dtype: DType) -> Result<Scalar> {
-    let bytes = storage.dense_bytes(dtype);
+/// The one element of a storage, which the host waits for.
+fn scalar(storage: &Storage, dtype: DType, interrupts: &mut Interrupts) -> Result<Scalar> {
+    let host = transfer::to_host(storage, dtype, interrupts)?;
+    let bytes = host.on_host().dense_bytes(dtype);
     let bytes = bytes.ok_or_else(|| Error::Runtime("[eval] expected a scalar".into()))?;
     Ok(Scalar::from_bytes(dtype, bytes))
 }
@@ -219,18 +245,20 @@ fn scalar(storage: &Storage, dtype: DType) -> Result<Scalar> {
 fn run_branch(
     choice: &Choice,
     prepared: &[Plan],
-    inputs: &[Storage],
+    task: &Task<'_>,
     interrupts: &mut Interrupts,
 ) -> Result<Vec<Storage>> {
-    let index = scalar(&inputs[0], DType::Int32)?.as_f64().max(0.0) as usize;
+    let inputs = &task.inputs;
+    let index = scalar(&inputs[0], DType::Int32, interrupts)?.as_f64().max(0.0) as usize;
     let index = index.min(prepared.len() - 1);
-    let mut slots = prepared[index].slots();
+    let mut slots = prepared[index].slots()?;
     for (slot, storage) in inputs[1..].iter().enumerate() {
         slots.set(slot, storage.clone());
     }
-    let outputs = prepared[index].run(&mut slots, interrupts).map_err(|error| {
-        error.map_message(|text| format!("{text}\nin branch {index} of {}", choice.construct.name()))
-    })?;
+    let place = || format!("\nin branch {index} of {}", choice.construct.name());
+    let outputs = prepared[index]
+        .run(&mut slots, interrupts, &|| place() + &task.context)
+        .map_err(|error| error.map_message(|text| text + &place()))?;
     Ok(outputs.into_vec())
 }
 
@@ -238,24 +266,26 @@ impl PreparedWhile {
     fn run(
         &self,
         condition: &Condition,
-        inputs: &[Storage],
+        task: &Task<'_>,
         interrupts: &mut Interrupts,
     ) -> Result<Vec<Storage>> {
+        let inputs = &task.inputs;
         let carry = condition.body.outputs.len();
-        let (mut looking, mut doing) = (self.condition.slots(), self.body.slots());
+        let (mut looking, mut doing) = (self.condition.slots()?, self.body.slots()?);
         for (slot, storage) in inputs.iter().enumerate().skip(carry) {
             looking.set(slot, storage.clone());
             doing.set(slot, storage.clone());
         }
         let mut turning: SmallVec<[Storage; 4]> = inputs[..carry].iter().cloned().collect();
         for step in 0.. {
+            let context = || iteration_text(condition.construct, step) + &task.context;
             let mut once = || {
                 interrupts.check()?;
                 for (slot, storage) in turning.iter().enumerate() {
                     looking.set(slot, storage.clone());
                 }
-                let answer = self.condition.run(&mut looking, interrupts)?;
-                if !scalar(&answer[0], DType::Bool)?.as_bool() {
+                let answer = self.condition.run(&mut looking, interrupts, &context)?;
+                if !scalar(&answer[0], DType::Bool, interrupts)?.as_bool() {
                     return Ok(false);
                 }
                 for (slot, storage) in turning.drain(..).enumerate() {
@@ -263,7 +293,7 @@ impl PreparedWhile {
                     looking.clear(slot);
                     doing.set(slot, storage);
                 }
-                turning = self.body.run(&mut doing, interrupts)?;
+                turning = self.body.run(&mut doing, interrupts, &context)?;
                 Ok(true)
             };
             if !once().map_err(in_iteration(condition.construct, step))? {

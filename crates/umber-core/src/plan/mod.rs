@@ -11,15 +11,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{DType, Device, Error, Result, Scalar, Shape};
+use umber_types::{DType, Device, Error, Result, Scalar, Shape, Stream};
 
-use crate::backend::backend;
+use crate::backend::asynchronous::{self, backend_of};
+use crate::backend::{Backend, Cpu, Support, Task, decomposes, transfer};
 use crate::frontend::Interrupts;
 use crate::graph::program::{self, Step};
-use crate::graph::{ArraySpec, Program, Storage};
+use crate::graph::{Array, ArraySpec, Program, Storage};
 use crate::op::Op;
 use crate::passes::{hoist, lower, specs_of};
-use crate::primitive::CpuTask;
 use crate::primitives::fused::Fused;
 
 /// How the allocator's errors begin, behind the names of operations perhaps.
@@ -40,7 +40,7 @@ pub(crate) struct Plan {
     /// How many outputs there are.
     outputs: usize,
     /// The last arguments, the same in every run.
-    hoisted: Vec<Storage>,
+    hoisted: Vec<Array>,
     /// How many arguments a run must set.
     given: usize,
     /// The slot of the original program that each slot corresponds to, if any.
@@ -117,7 +117,10 @@ struct PlanStep {
     op: Op,
     /// The places of a region's constants among the numbers.
     numbers: SmallVec<[u32; 2]>,
-    device: Device,
+    /// Where it runs: on the CPU, if its own device cannot run it.
+    stream: Stream,
+    /// Where its outputs are to be.
+    home: Stream,
     inputs: SmallVec<[Operand; 3]>,
     dtypes: SmallVec<[DType; 3]>,
     specs: SmallVec<[ArraySpec; 1]>,
@@ -156,11 +159,9 @@ impl Plan {
         let given = program.arguments.len();
         let mut plan = Plan::lowered(whole, &specs_of(whole)?)?;
         plan.given = given;
-        for array in hoisted.iter().flat_map(|hoisted| &hoisted.arrays) {
-            array.eval()?;
-            plan.hoisted.push(array.storage().expect("just evaluated").clone());
-        }
-        plan.mark_last(|slot| stays.contains(&slot) || (given..whole.arguments.len()).contains(&slot));
+        let hoisted_slots = given..whole.arguments.len() + plan.hoisted.len();
+        plan.hoisted.splice(0..0, hoisted.into_iter().flat_map(|hoisted| hoisted.arrays));
+        plan.mark_last(|slot| stays.contains(&slot) || hoisted_slots.contains(&slot));
         Ok(plan)
     }
 
@@ -173,21 +174,27 @@ impl Plan {
 
     fn lowered(program: &Program, specs: &[ArraySpec]) -> Result<Plan> {
         let whole = lower(program, specs)?;
+        let mut has_fixed_numbers = false;
+        for step in &program.steps {
+            let inputs = step.inputs.iter().map(|operand| operand.spec(specs));
+            has_fixed_numbers |=
+                matches!(step.op, Op::Fused(_)) || decomposes(&step.op, step.stream, inputs)?;
+        }
         let kernels = &whole.program;
         let mut plan = Plan {
             steps: Vec::with_capacity(kernels.steps.len()),
             numbers: Numbers::of(program),
-            has_fixed_numbers: program.steps.iter().any(|step| matches!(step.op, Op::Fused(_))),
+            has_fixed_numbers,
             constants: Vec::new(),
             forwarded: Vec::new(),
             outputs: kernels.outputs.len(),
-            hoisted: Vec::new(),
+            hoisted: whole.captured,
             given: program.arguments.len(),
             slots: whole.slots,
         };
         let mut first = kernels.arguments.len() as u32;
         for (step, &root) in kernels.steps.iter().zip(&whole.roots) {
-            plan.push(step, &whole.specs, first, root);
+            plan.push(step, &whole.specs, first, root)?;
             first += step.outputs;
         }
         for (number, output) in kernels.outputs.iter().enumerate() {
@@ -196,8 +203,10 @@ impl Plan {
         Ok(plan)
     }
 
-    fn push(&mut self, step: &Step, specs: &[ArraySpec], first: u32, root: u32) {
+    fn push(&mut self, step: &Step, specs: &[ArraySpec], first: u32, root: u32) -> Result<()> {
         let inputs = step.inputs.iter().map(|operand| self.operand(operand)).collect();
+        let spec_refs: SmallVec<[&ArraySpec; 3]> =
+            step.inputs.iter().map(|operand| operand.spec(specs)).collect();
         let dtypes = step.inputs.iter().map(|operand| operand.spec(specs).dtype).collect();
         let numbers = match &step.op {
             Op::Fused(Fused(region)) => {
@@ -206,10 +215,15 @@ impl Plan {
             _ => SmallVec::new(),
         };
         let count = step.outputs as usize;
+        let stream = match backend_of(step.stream)?.support(&step.op, &spec_refs) {
+            Support::Unsupported(_) if !is_run_by_executor(&step.op) => Stream::CPU,
+            _ => step.stream,
+        };
         self.steps.push(PlanStep {
             op: step.op.clone(),
             numbers,
-            device: step.stream.device,
+            stream,
+            home: step.stream,
             inputs,
             dtypes,
             specs: specs[first as usize..first as usize + count].into(),
@@ -219,6 +233,7 @@ impl Plan {
             root,
             origin: step.origin.0.clone(),
         });
+        Ok(())
     }
 
     fn operand(&mut self, operand: &program::Operand) -> Operand {
@@ -267,12 +282,13 @@ impl Plan {
     }
 
     /// Slots for a run, to be filled with its arguments.
-    pub(crate) fn slots(&self) -> Slots {
+    pub(crate) fn slots(&self) -> Result<Slots> {
         let mut slots = Slots(SmallVec::from_elem(None, self.slots.len()));
-        for (i, value) in self.hoisted.iter().enumerate() {
-            slots.set(self.given + i, value.clone());
+        for (i, array) in self.hoisted.iter().enumerate() {
+            array.eval()?;
+            slots.set(self.given + i, array.storage().expect("just evaluated").clone());
         }
-        slots
+        Ok(slots)
     }
 
     /// Is it the plan of a program that differs only in having these constants?
@@ -302,17 +318,20 @@ impl Plan {
         given.filter_map(|(given, storage)| Some(((*given)? as usize, storage?)))
     }
 
-    /// Run on the arguments in the slots; returns the outputs.
+    /// Run on the arguments in the slots; returns the outputs. `context` is added to errors that a device finds later.
     pub(crate) fn run(
         &self,
         slots: &mut Slots,
         interrupts: &mut Interrupts,
+        context: &dyn Fn() -> String,
     ) -> Result<SmallVec<[Storage; 4]>> {
         let mut outputs: SmallVec<[Option<Storage>; 4]> = SmallVec::from_elem(None, self.outputs);
         let mut deliver = |number: usize, storage| outputs[number] = Some(storage);
         for step in 0..self.steps.len() {
-            self.run_step(step, &self.numbers, slots, interrupts, &mut deliver)
-                .map_err(|error| recorded_at(error, self.steps[step].origin.as_ref()))?;
+            let origin = self.steps[step].origin.as_ref();
+            let whole = || recorded_text(origin) + &context();
+            self.run_step(step, &self.numbers, slots, interrupts, whole, &mut deliver)
+                .map_err(|error| recorded_at(error, origin))?;
         }
         self.forward(&self.numbers, slots, &mut deliver)?;
         Ok(outputs.into_iter().map(|storage| storage.expect("every output has a source")).collect())
@@ -326,12 +345,17 @@ impl Plan {
         numbers: &Numbers,
         slots: &mut Slots,
         interrupts: &mut Interrupts,
+        context: impl FnOnce() -> String,
         deliver: &mut impl FnMut(usize, Storage),
     ) -> Result<()> {
         let current = &self.steps[step];
         // Values go straight to the task, since they are large.
-        let mut task = CpuTask::new(SmallVec::new(), current.dtypes.clone(), current.specs.iter().collect());
-        self.read_all(&current.inputs, numbers, slots, &mut task.inputs)?;
+        let specs = current.specs.iter().collect();
+        let mut task = Task::new(current.stream, SmallVec::new(), current.dtypes.clone(), specs);
+        self.read_all(&current.inputs, numbers, slots, current.stream, &mut task.inputs)?;
+        if current.home.device != Device::CPU {
+            task.context = context();
+        }
         let other = self.with_numbers(current, numbers)?;
         if let Err(error) = current.launch(other.as_ref().unwrap_or(&current.op), &mut task, interrupts) {
             for (source, storage) in current.inputs.iter().zip(task.inputs) {
@@ -373,25 +397,31 @@ impl Plan {
     ) -> Result<()> {
         for (number, source) in &self.forwarded {
             let mut value = SmallVec::new();
-            self.read_all(std::slice::from_ref(source), numbers, slots, &mut value)?;
+            self.read_all(std::slice::from_ref(source), numbers, slots, Stream::CPU, &mut value)?;
             deliver(*number as usize, value.swap_remove(0));
         }
         Ok(())
     }
 
-    /// The values of operands. If it fails, the slots are as before.
+    /// The values of operands, for work on `stream`. If it fails, the slots are as before.
     fn read_all(
         &self,
         sources: &[Operand],
         numbers: &Numbers,
         slots: &mut Slots,
+        stream: Stream,
         to: &mut SmallVec<[Storage; 3]>,
     ) -> Result<()> {
         const FILLED: &str = "values are made before they are read";
         let number = |source: &Operand| match source {
             Operand::Constant(constant) => {
                 let (spec, number) = &self.constants[*constant as usize];
-                Some(filled(&spec.shape, self.number(*number, numbers), spec.dtype))
+                let value = self.number(*number, numbers);
+                Some(match stream.device {
+                    Device::CPU => filled(&spec.shape, value, spec.dtype),
+                    // One element is transferred.
+                    _ => Storage::splat(value, &spec.shape, spec.dtype),
+                })
             }
             Operand::Shared(_) | Operand::Last(_) => None,
         };
@@ -408,6 +438,42 @@ impl Plan {
 }
 
 impl PlanStep {
+    /// Does the CPU read what is on the host, and is the result to be there?
+    fn is_on_host(&self, task: &Task<'_>) -> bool {
+        self.home.device == Device::CPU && task.inputs.iter().all(|input| input.buffer.is_on_host())
+    }
+
+    /// Start the kernel where it runs, with inputs that are transferred there, and transfer its outputs home.
+    fn launch_on_device(&self, op: &Op, task: &mut Task<'_>, interrupts: &mut Interrupts) -> Result<()> {
+        for (input, &dtype) in task.inputs.iter_mut().zip(&task.dtypes) {
+            if input.buffer.device() != self.stream.device {
+                *input = transfer::to_stream(input, dtype, self.stream, interrupts)?;
+            }
+        }
+        if matches!(op, Op::Transfer(_)) {
+            task.outputs = task.inputs.drain(..).map(Some).collect();
+            return Ok(());
+        }
+        let backend = backend_of(self.stream)?;
+        if self.home.device == self.stream.device {
+            return asynchronous::launch(backend, op, task);
+        }
+        // A kernel may give its inputs away before the transfer fails.
+        let inputs = task.inputs.clone();
+        asynchronous::launch(backend, op, task)?;
+        for (output, spec) in task.outputs.iter_mut().zip(&self.specs) {
+            let Some(output) = output else { continue };
+            match transfer::to_stream(output, spec.dtype, self.home, interrupts) {
+                Ok(moved) => *output = moved,
+                Err(error) => {
+                    task.inputs = inputs;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The name of the operation whose result it computes.
     fn name(&self) -> &'static str {
         match &self.op {
@@ -417,10 +483,11 @@ impl PlanStep {
     }
 
     /// Run the kernel; a panic becomes an error, which it may have been all along.
-    fn launch(&self, op: &Op, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
+    fn launch(&self, op: &Op, task: &mut Task<'_>, interrupts: &mut Interrupts) -> Result<()> {
         let run = || match control_flow::nested(op)? {
             Some(nested) => nested.run(task, interrupts),
-            None => backend(self.device).run(op, task),
+            None if self.is_on_host(task) => Cpu.launch(op, task).map(drop),
+            None => self.launch_on_device(op, task, interrupts),
         };
         let name = self.name();
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
@@ -448,12 +515,22 @@ impl PlanStep {
 /// The error with the user's line, if it is known.
 pub(crate) fn recorded_at(error: Error, origin: Option<&Arc<str>>) -> Error {
     match origin {
-        Some(origin) => error.map_message(|text| format!("{text}\nrecorded at {origin}")),
+        Some(_) => error.map_message(|text| text + &recorded_text(origin)),
         None => error,
     }
 }
 
-/// A dense array of one value.
+/// What errors say of the user's line, if it is known.
+pub(crate) fn recorded_text(origin: Option<&Arc<str>>) -> String {
+    origin.map_or_else(String::new, |origin| format!("\nrecorded at {origin}"))
+}
+
+/// Does the executor run it, not a backend?
+fn is_run_by_executor(op: &Op) -> bool {
+    matches!(op, Op::Loop(_) | Op::Branch(_) | Op::While(_) | Op::Transfer(_))
+}
+
+/// A dense array of one value on the host.
 pub(crate) fn filled(shape: &Shape, value: Scalar, dtype: DType) -> Result<Storage> {
     let mut storage = Storage::allocate(shape, dtype)?;
     umber_kernels::create::fill(value, storage.view_mut(dtype).expect("fresh storage is unique"));

@@ -75,7 +75,7 @@ fn reduced_to_one<const N: usize>(kind: ReduceKind, x: View<'_>) -> Result<[u8; 
     let axes: Vec<usize> = (0..one.ndim()).collect();
     let view = found.view_mut(x.dtype()).expect("fresh storage is unique");
     umber_kernels::reduce::reduce(kind, x, &axes, view);
-    let bytes = found.dense_bytes(x.dtype()).expect("fresh storage is dense");
+    let bytes = found.on_host().dense_bytes(x.dtype()).expect("fresh storage is dense");
     Ok(bytes.try_into().expect("one element of so many bytes"))
 }
 
@@ -195,8 +195,8 @@ impl Primitive for Control {
                 self.name()
             ),
             Control::Counted { values, surplus } => {
-                let counts = task.inputs[1].to_dense(DType::Int64)?;
-                let bytes = counts.dense_bytes(DType::Int64).expect("dense as made");
+                let counts = task.host(1).to_dense(DType::Int64)?;
+                let bytes = counts.on_host().dense_bytes(DType::Int64).expect("dense as made");
                 for count in bytes.chunks_exact(DType::Int64.size()) {
                     check_count(Scalar::from_bytes(DType::Int64, count).as_i64(), values, surplus)?;
                 }

@@ -114,7 +114,7 @@ fn product_jvp(
 /// Channels that are kept apart are computed side by side, so they should lie so.
 fn lay_out(task: &mut CpuTask<'_>, input: usize, groups: usize) -> Result<()> {
     if groups > 1 && task.inputs[input].layout.strides.last() != Some(&1) {
-        task.inputs[input] = task.inputs[input].to_dense(task.dtypes[input])?;
+        task.inputs[input] = task.host(input).to_dense(task.dtypes[input])?;
     }
     Ok(())
 }

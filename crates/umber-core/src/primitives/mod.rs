@@ -41,6 +41,7 @@ pub mod select;
 pub mod slice;
 pub mod slice_update;
 pub mod sort;
+pub(crate) mod transfer;
 pub mod transpose;
 pub mod unary;
 pub mod view;

@@ -211,8 +211,11 @@ impl Primitive for Scatter {
             let last = others.len() - 1;
             let layout = with_indexed_axes(&others[last].layout, &self.axes, source.ndim());
             let updates = others[last].with_layout(layout);
-            let indices: SmallVec<[View<'_>; 3]> =
-                others[..last].iter().zip(dtypes).map(|(index, &dtype)| index.view(dtype)).collect();
+            let indices: SmallVec<[View<'_>; 3]> = others[..last]
+                .iter()
+                .zip(dtypes)
+                .map(|(index, &dtype)| index.on_host().view(dtype))
+                .collect();
             let dtype = dtypes[last];
             let view = target.view_mut(dtype).expect("targets are unique");
             umber_kernels::scatter::scatter(
@@ -221,7 +224,7 @@ impl Primitive for Scatter {
                 &indices,
                 &self.axes,
                 &sizes,
-                updates.view(dtype),
+                updates.on_host().view(dtype),
             )
             .map_err(|error| named(self.op, error))
         })
@@ -269,7 +272,8 @@ impl Primitive for ScatterAxis {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         update(task, |target, others, dtypes| {
             let view = target.view_mut(dtypes[1]).expect("targets are unique");
-            let (indices, updates) = (others[0].view(dtypes[0]), others[1].view(dtypes[1]));
+            let (indices, updates) =
+                (others[0].on_host().view(dtypes[0]), others[1].on_host().view(dtypes[1]));
             umber_kernels::scatter::scatter_axis(self.kind, view, indices, self.axis, updates)
                 .map_err(|error| named(self.op, error))
         })

@@ -109,7 +109,7 @@ impl Primitive for SegmentedMatMul {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         if !task.inputs[2].layout.is_contiguous() {
-            task.inputs[2] = task.inputs[2].to_dense(DType::Int64)?;
+            task.inputs[2] = task.host(2).to_dense(DType::Int64)?;
         }
         let kernel = match self {
             SegmentedMatMul::Sums => umber_kernels::matmul::segmented_sums,

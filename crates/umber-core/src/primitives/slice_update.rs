@@ -45,7 +45,7 @@ pub(crate) fn update(
     task: &mut CpuTask<'_>,
     write: impl FnOnce(&mut Storage, &[Storage], &[DType]) -> Result<()>,
 ) -> Result<()> {
-    update_copy(task, |source, _, dtype| source.to_dense(dtype), write)
+    update_copy(task, |source, _, dtype| source.on_host().to_dense(dtype), write)
 }
 
 /// As [`update`], where a copy need not hold what is overwritten: `copy` makes it of input 0, its shape and dtype.
@@ -76,7 +76,7 @@ pub(crate) fn write_window(target: &mut Storage, window: &Window, values: &Stora
     let inside = window.of(&target.layout);
     let whole = std::mem::replace(&mut target.layout, inside);
     let view = target.view_mut(dtype).expect("targets are unique");
-    copy(values.view(dtype), view);
+    copy(values.on_host().view(dtype), view);
     target.layout = whole;
 }
 
@@ -86,7 +86,7 @@ const SMALL: usize = 1 << 13;
 /// A dense copy of what `source` has outside of the window; inside of it may be anything.
 fn copy_outside(window: &Window, source: &Storage, shape: &Shape, dtype: DType) -> Result<Storage> {
     let Some(parts) = window.outside(shape).filter(|_| window.lengths.size() >= SMALL) else {
-        return source.to_dense(dtype);
+        return source.on_host().to_dense(dtype);
     };
     let mut target = Storage::allocate(shape, dtype)?;
     for part in parts {
@@ -222,7 +222,7 @@ impl Primitive for SliceUpdate {
             let inside = self.window.of(&target.layout);
             let whole = std::mem::replace(&mut target.layout, inside);
             let (old, new) = target.view_in_place(dtype).expect("targets are unique");
-            program.run(&[old, others[0].view(dtype)], &mut [new]);
+            program.run(&[old, others[0].on_host().view(dtype)], &mut [new]);
             target.layout = whole;
             Ok(())
         })

@@ -39,7 +39,7 @@ impl View {
     /// Where the elements of the new dtype are, if they are aligned and dense enough.
     fn seen(self, storage: &Storage, from: DType, shape: &Shape) -> Option<Storage> {
         let (old, new) = (from.size(), self.0.size());
-        let start = storage.buffer.start().as_ptr() as usize + storage.layout.offset * old;
+        let start = storage.buffer.host_start()?.as_ptr() as usize + storage.layout.offset * old;
         let unit = if self.0.is_complex() { new / 2 } else { new };
         if !start.is_multiple_of(unit) {
             return None;
@@ -96,7 +96,7 @@ impl Primitive for View {
         let storage = match self.seen(&task.inputs[0], from, shape) {
             Some(storage) => storage,
             None => {
-                let dense = task.inputs[0].to_dense(from)?;
+                let dense = task.host(0).to_dense(from)?;
                 self.seen(&dense, from, shape).expect("fresh memory is dense and aligned for every dtype")
             }
         };

@@ -19,6 +19,8 @@ use std::time::Duration;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Stream};
 
+use crate::backend::{asynchronous, transfer};
+use crate::frontend::Interrupts;
 use crate::graph::{Array, Claim};
 use crate::plan;
 use crate::primitives::leaf::Leaf;
@@ -61,6 +63,16 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
             break;
         }
     }
+    finish(arrays).inspect_err(remember)
+}
+
+/// Wait for devices that work beside the host, so that what fails there is told here.
+fn finish(arrays: &[Array]) -> Result<()> {
+    for storage in arrays.iter().filter_map(Array::storage) {
+        if !storage.buffer.is_on_host() {
+            asynchronous::finish(&storage.buffer, &mut Interrupts::new())?;
+        }
+    }
     Ok(())
 }
 
@@ -68,7 +80,9 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
 fn fill_constants(arrays: &[Array]) -> Result<()> {
     for array in arrays {
         if let Some(value) = array.constant() {
-            let filled = plan::filled(array.shape(), value, array.dtype());
+            let stream = array.node().stream();
+            let filled = plan::filled(array.shape(), value, array.dtype())
+                .and_then(|host| transfer::to_stream(&host, array.dtype(), stream, &mut Interrupts::new()));
             array.node().outputs[0]
                 .storage
                 .set(filled.map_err(|error| plan::recorded_at(error, array.node().origin()))?);
@@ -94,7 +108,7 @@ pub fn lacks_value(error: &Error) -> bool {
 
 /// Wait until everything given to the stream's worker has run; answers the first error since the last call.
 pub fn synchronize(stream: Stream) -> Result<()> {
-    worker::synchronize(stream).inspect_err(remember)
+    worker::synchronize(stream).and_then(|()| asynchronous::synchronize(stream)).inspect_err(remember)
 }
 
 /// Wait for nodes that earlier plans hold. False: one was given up without a value.
@@ -162,7 +176,7 @@ impl Array {
         );
         let dense = self.to_dense()?;
         let storage = dense.storage().expect("just evaluated");
-        let elements = storage.view(expected).as_slice::<T::Element>().expect("dense");
+        let elements = storage.on_host().view(expected).as_slice::<T::Element>().expect("dense");
         Ok(elements.iter().map(|&element| T::from_element(element)).collect())
     }
 
@@ -172,14 +186,25 @@ impl Array {
         Ok(array_equal(self, other, NanIsEqual::No)?.item()?.as_bool())
     }
 
-    /// This array evaluated in dense row-major storage: itself if it is, else a copy.
-    pub fn to_dense(&self) -> Result<Array> {
+    /// This array evaluated in memory of the host: itself if it is there, else a copy.
+    pub fn to_host(&self) -> Result<Array> {
         self.eval()?;
         let storage = self.storage().expect("just evaluated");
-        if storage.layout.is_contiguous() {
+        if storage.buffer.is_on_host() {
             return Ok(self.clone());
         }
-        self.copied()
+        let host = transfer::to_host(storage, self.dtype(), &mut Interrupts::new());
+        Ok(Array::over(host.inspect_err(remember)?, self.dtype()))
+    }
+
+    /// This array evaluated in dense row-major storage on the host: itself if it is, else a copy.
+    pub fn to_dense(&self) -> Result<Array> {
+        let host = self.to_host()?;
+        let storage = host.storage().expect("just evaluated");
+        if storage.layout.is_contiguous() {
+            return Ok(host);
+        }
+        host.copied()
     }
 
     /// The one element of an array of size one.
@@ -190,15 +215,15 @@ impl Array {
             "[item] got an array of shape {}, expected one element",
             self.shape()
         );
-        self.eval()?;
-        Ok(self.item_if_evaluated().expect("just evaluated"))
+        let host = self.to_host()?;
+        Ok(host.item_if_evaluated().expect("just evaluated"))
     }
 
-    /// The one element of an array of size one, if it has been computed.
+    /// The one element of an array of size one, if it has been computed and is in memory of the host.
     pub fn item_if_evaluated(&self) -> Option<umber_types::Scalar> {
         let storage = self.storage().filter(|_| self.size() == 1)?;
         let dtype = self.dtype();
-        let start = storage.view(dtype).start();
+        let start = storage.host()?.view(dtype).start();
         // SAFETY: a view of one element is readable for the size of its dtype.
         let bytes = unsafe { std::slice::from_raw_parts(start, dtype.size()) };
         Some(umber_types::Scalar::from_bytes(dtype, bytes))

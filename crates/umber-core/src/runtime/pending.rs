@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Scalar, bail};
 
-use crate::backend::{Support, backend};
 use crate::graph::program::{Operand, Origin, Step};
 use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, Claim, Inputs, Node, Program};
@@ -531,13 +530,11 @@ fn said_where(error: Error, arrays: &[Array]) -> Error {
     recorded_at(error, pending.find_map(|array| array.node().origin()))
 }
 
-/// Replace what the backend has no kernel for by what it expands to, and what only matters to transforms by its value.
-/// Returns the inputs that are still to be planned.
+/// Replace what only matters to transforms by its value. Returns the inputs that are still to be planned.
 fn lower(node: &Arc<Node>) -> Result<Inputs> {
     let op = node.op();
     let mut inputs = node.lock_inputs();
-    let is_over = forwards(op) && !node.is_followed();
-    if is_over || backend(node.stream().device).support(op, &inputs) == Support::Decompose {
+    if forwards(op) && !node.is_followed() {
         let given = inputs.clone();
         drop(inputs);
         if let Some(expanded) = op.expand(&given) {

@@ -22,6 +22,7 @@ const LARGE: f64 = 1e16;
 pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
     array.eval()?;
     let dtype = array.dtype();
+    let array = &array.to_host()?;
     let storage = array.storage().expect("just evaluated");
     if array.ndim() > MOST_AXES {
         return Ok(format!("array(..., dtype={})", dtype.name()));
@@ -78,7 +79,10 @@ impl Writer<'_> {
     fn at(&self, offset: usize) -> Scalar {
         let place = Layout { offset, ..Layout::contiguous(Shape::scalar()) };
         let one = self.storage.with_layout(place);
-        Scalar::from_bytes(self.dtype, one.dense_bytes(self.dtype).expect("one element lies densely"))
+        Scalar::from_bytes(
+            self.dtype,
+            one.on_host().dense_bytes(self.dtype).expect("one element lies densely"),
+        )
     }
 
     fn element(&self, value: Scalar) -> String {

@@ -11,7 +11,7 @@ use super::pending::{Input, Pending};
 use crate::frontend::Interrupts;
 use crate::graph::{Array, Claim, Inputs, Node, Storage};
 use crate::op::Op;
-use crate::plan::{Plan, Slots, recorded_at};
+use crate::plan::{Plan, Slots, recorded_at, recorded_text};
 
 /// Run a plan. Returns false if it is outdated: nothing has run then.
 pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
@@ -20,7 +20,7 @@ pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
         return Ok(false);
     }
     let dtypes: Dtypes = pending.sources.iter().map(Array::dtype).collect();
-    let mut slots = plan.slots();
+    let mut slots = plan.slots()?;
     take_inputs(&mut pending, &mut slots);
     let result = run_steps(&pending, &plan, &mut slots);
     if result.is_err() {
@@ -64,9 +64,17 @@ fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
                 failed = Err(error);
             }
         };
-        plan.run_step(step, &pending.numbers, slots, &mut interrupts, &mut deliver)
-            .and(failed)
-            .map_err(|error| recorded_at(error, pending.origin(plan.root(step))))?;
+        let origin = || pending.origin(plan.root(step));
+        plan.run_step(
+            step,
+            &pending.numbers,
+            slots,
+            &mut interrupts,
+            || recorded_text(origin()),
+            &mut deliver,
+        )
+        .and(failed)
+        .map_err(|error| recorded_at(error, origin()))?;
         notify_progress();
     }
     let mut failed = Ok(());
@@ -94,7 +102,7 @@ pub(super) fn store(node: &Node, output: usize, storage: Storage) -> Result<()> 
     let output = &node.outputs[output];
     // A view of memory that foreign code can write would change with it: copy.
     let is_exposed = storage.buffer.is_volatile() && !matches!(node.op(), Op::Leaf(_));
-    let storage = if is_exposed { storage.to_dense(output.spec.dtype)? } else { storage };
+    let storage = if is_exposed { storage.on_host().to_dense(output.spec.dtype)? } else { storage };
     output.storage.set(storage);
     Ok(())
 }

@@ -27,9 +27,9 @@ struct Worker {
     shared: Arc<Shared>,
 }
 
-fn workers() -> MutexGuard<'static, Option<HashMap<u32, Worker>>> {
+fn workers() -> MutexGuard<'static, Option<HashMap<Stream, Worker>>> {
     // Threads do not survive a fork: a child starts its own.
-    static WORKERS: ForkMutex<Option<HashMap<u32, Worker>>> =
+    static WORKERS: ForkMutex<Option<HashMap<Stream, Worker>>> =
         ForkMutex::new(|| None, None, Level::Planning, InChild::Renew);
     WORKERS.lock()
 }
@@ -65,12 +65,12 @@ fn start() -> Option<Worker> {
 pub(super) fn enqueue(stream: Stream, plan: Box<Pending>) {
     let mut lock = workers();
     let workers = lock.get_or_insert_default();
-    if let std::collections::hash_map::Entry::Vacant(entry) = workers.entry(stream.index)
+    if let std::collections::hash_map::Entry::Vacant(entry) = workers.entry(stream)
         && let Some(worker) = start()
     {
         entry.insert(worker);
     }
-    let Some(worker) = workers.get(&stream.index) else {
+    let Some(worker) = workers.get(&stream) else {
         drop(lock);
         if wait_for_others(&plan) {
             // The error comes out when the array is read.
@@ -86,10 +86,8 @@ pub(super) fn enqueue(stream: Stream, plan: Box<Pending>) {
 
 /// Wait until the stream's worker has nothing left to do.
 pub(super) fn synchronize(stream: Stream) -> Result<()> {
-    let Some(shared) = workers()
-        .as_ref()
-        .and_then(|workers| workers.get(&stream.index))
-        .map(|worker| Arc::clone(&worker.shared))
+    let Some(shared) =
+        workers().as_ref().and_then(|workers| workers.get(&stream)).map(|worker| Arc::clone(&worker.shared))
     else {
         return Ok(());
     };

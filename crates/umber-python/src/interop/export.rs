@@ -1,5 +1,6 @@
 //! Who may write through a view that goes out.
 
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -34,6 +35,7 @@ pub(super) struct Export {
     pub(super) dtype: DType,
     /// Strides of axes that take no steps are as if the array were dense: some consumers look at them.
     pub(super) layout: Layout,
+    start: NonNull<u8>,
     lease: Lease,
 }
 
@@ -42,7 +44,8 @@ impl Export {
     #[inline(always)]
     pub(super) fn there(py: Python<'_>, exported: &PyArray) -> Option<Result<Export>> {
         let there = |array: &Array| {
-            let is_there = array.is_evaluated() && !array.is_traced();
+            let is_there = array.storage().is_some_and(|storage| storage.buffer.is_on_host());
+            let is_there = is_there && !array.is_traced();
             is_there.then(|| Export::of(array, access(array, Handles::Objects)))
         };
         // SAFETY: a look at memory, and a lease on it.
@@ -63,17 +66,18 @@ impl Export {
         let array = exported.get();
         evaluate(py, &array)?;
         warn_if_traced(py, &array)?;
-        Export::of(&array, access(&array, Handles::ObjectsAndOurs)).or_raise()
+        let host = enter(py, || array.to_host())?;
+        // Of another device's memory the host sees a copy: what is written there would be lost.
+        let access =
+            if host.is_same(&array) { access(&array, Handles::ObjectsAndTwo) } else { Access::ReadOnly };
+        Export::of(&host, access).or_raise()
     }
 
     /// A copy that shares nothing: always writable.
     pub(super) fn copied(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
         let array = exported.get();
         warn_if_traced(py, &array)?;
-        let copy = enter(py, || {
-            array.eval()?;
-            array.copied()
-        })?;
+        let copy = enter(py, || array.to_host()?.copied())?;
         Export::of(&copy, Access::Writable).or_raise()
     }
 
@@ -82,12 +86,13 @@ impl Export {
     fn of(array: &Array, access: Access) -> Result<Export> {
         let storage = array.storage().expect("evaluated by the caller");
         let lease = Lease::new(&storage.buffer, access)?;
-        Ok(Export { dtype: array.dtype(), layout: told(&storage.layout), lease })
+        let start = storage.buffer.host_start().expect("memory of the host");
+        Ok(Export { dtype: array.dtype(), layout: told(&storage.layout), start, lease })
     }
 
     /// Address of the element at index zero.
     pub(super) fn start(&self) -> *mut u8 {
-        self.lease.buffer().start().as_ptr().wrapping_add(self.layout.offset * self.dtype.size())
+        self.start.as_ptr().wrapping_add(self.layout.offset * self.dtype.size())
     }
 
     /// Bytes of all elements.
@@ -143,8 +148,8 @@ fn told(layout: &Layout) -> Layout {
 enum Handles {
     /// The object.
     Objects = 1,
-    /// And whoever asks.
-    ObjectsAndOurs = 2,
+    /// And whoever asks, twice.
+    ObjectsAndTwo = 3,
 }
 
 /// What a view of an evaluated array may do.

@@ -405,6 +405,25 @@ fn asarray(
 ) -> PyResult<Made> {
     let copying = Copying::of(copy);
     let stream = placed("asarray", stream, device)?;
+    let made = shared_or_copied(a, dtype, copying, stream)?;
+    let is_free = copying != Copying::Never && !a.is_instance_of::<PyArray>();
+    match stream {
+        Some(StreamArg(stream)) if stream.device != made.device() => {
+            copying.allow("memory of another device needs a copy")?;
+            made.on(stream)
+        }
+        None if is_free => made.placed(),
+        _ => Ok(made),
+    }
+}
+
+/// An array of `a`, wherever `a` is.
+fn shared_or_copied(
+    a: &Bound<'_, PyAny>,
+    dtype: Option<DtypeArg>,
+    copying: Copying,
+    stream: Option<StreamArg>,
+) -> PyResult<Made> {
     let cast = |array: &Array, dtype: DType| {
         copying.allow("a conversion to another dtype needs a copy")?;
         on(stream, || ops::astype(array, dtype)).map(Made::from)

@@ -198,7 +198,7 @@ pub(super) fn copy_from_target<'a>(
         let given = array.clone();
         *array = enter(file.py(), || {
             given.eval()?;
-            let start = given.storage().map(|storage| storage.buffer.start().addr().get());
+            let start = given.storage().and_then(|storage| Some(storage.buffer.host_start()?.addr().get()));
             let is_inside = start.is_some_and(|start| mappings.iter().any(|range| range.contains(&start)));
             if is_inside { given.copied() } else { Ok(given) }
         })?;

@@ -194,10 +194,15 @@ fn astype<'py>(
     let stream = placed("astype", stream, device)?;
     let array = a.extract::<Operand>()?.alone();
     let dtype = dtype.beside(array.dtype());
-    if !copy && a.is_instance_of::<PyArray>() && array.dtype() == dtype {
+    let stays = stream.is_none_or(|StreamArg(stream)| stream.device == array.device());
+    if !copy && stays && a.is_instance_of::<PyArray>() && array.dtype() == dtype {
         return Ok(a.clone());
     }
     let made = on(stream, || ops::astype(&array, dtype)).map(Made::from)?;
+    let made = match stream {
+        Some(StreamArg(stream)) => made.on(stream)?,
+        None => made,
+    };
     Ok(made.object(a.py())?.into_any())
 }
 

@@ -59,14 +59,8 @@ fn launch(kernel: Kernel<'_>, task: &mut CpuTask<'_>) -> Result<()> {
     let mut used: SmallVec<[usize; 4]> = SmallVec::new();
     let mut outputs: SmallVec<[Storage; 1]> = SmallVec::new();
     for spec in &task.specs {
-        let size = spec.dtype.size();
-        let free = (0..task.inputs.len()).find(|i| {
-            kernel.may_overwrite()
-                && !used.contains(i)
-                && task.dtypes[*i].size() == size
-                && task.inputs[*i].is_donatable(&spec.shape, size)
-        });
-        outputs.push(match free {
+        let donor = if kernel.may_overwrite() { task.donor(outputs.len(), &used) } else { None };
+        outputs.push(match donor {
             Some(i) => {
                 used.push(i);
                 task.inputs[i].clone()
@@ -88,15 +82,15 @@ fn launch(kernel: Kernel<'_>, task: &mut CpuTask<'_>) -> Result<()> {
                 // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds;
                 // the buffer is written during the run only where it is also an output, block by block after being
                 // read.
-                unsafe { View::new(input.buffer.start().as_ptr(), dtype, layout) }
+                unsafe { View::new(input.on_host().start().as_ptr(), dtype, layout) }
             })
             .collect();
         let mut views: SmallVec<[ViewMut<'_>; 2]> = outputs
             .iter()
             .zip(&task.specs)
             .map(|(storage, spec)| {
-                // SAFETY: the storage is new, or an input's that only this task holds (`is_donatable`).
-                unsafe { ViewMut::new(storage.buffer.start().as_ptr(), spec.dtype, &storage.layout) }
+                // SAFETY: the storage is new, or an input's that only this task holds (`Task::donor`).
+                unsafe { ViewMut::new(storage.on_host().start().as_ptr(), spec.dtype, &storage.layout) }
             })
             .collect();
         kernel.run(&inputs, &mut views)?;

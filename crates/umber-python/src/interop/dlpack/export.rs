@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{ffi, intern};
+use umber::backend::{Backend, backend};
 
 use super::super::described::refuse;
 use super::super::export::Export;
@@ -154,6 +155,17 @@ impl PyArray {
                 device_name(kind)
             )));
         }
+        if let Some(backend) = elsewhere(slf.get())
+            && (dl_device.is_none() || copy == Some(false))
+        {
+            let device = backend.device();
+            return Err(refuse(format!(
+                "[__dlpack__] the memory is {device}'s, which cannot be shared: got dl_device={}, copy={}, expected \
+                 dl_device=(1, 0) for a copy on the CPU",
+                dl_device.map_or_else(|| "None".to_owned(), |(kind, index)| format!("({kind}, {index})")),
+                if copy == Some(false) { "False" } else { "None" },
+            )));
+        }
         let form =
             if max_version.is_some_and(|(major, _)| major >= 1) { Form::Versioned } else { Form::Plain };
         if copy == Some(true) {
@@ -177,10 +189,16 @@ impl PyArray {
         capsule(py, Export::copied(py, slf.get())?, form, Content::Copied)
     }
 
-    /// The device type and index that the memory is on: `(1, 0)`, the CPU.
+    /// The device type and index that the memory is on: `(1, 0)` for the CPU.
     fn __dlpack_device__(&self) -> (i32, i32) {
-        (CPU, 0)
+        elsewhere(self).map_or((CPU, 0), Backend::dlpack_device)
     }
+}
+
+/// The backend of the device that an array is on, if that is not the CPU.
+fn elsewhere(array: &PyArray) -> Option<&'static dyn Backend> {
+    let device = array.get().device();
+    if device == umber::Device::CPU { None } else { backend(device) }
 }
 
 /// `__dlpack__` as PyO3 calls it.

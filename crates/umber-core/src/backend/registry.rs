@@ -1,0 +1,48 @@
+//! Registry: the backends of a process.
+
+use std::sync::OnceLock;
+
+use umber_types::{Device, DeviceType, Result, ensure};
+
+use super::{Backend, Cpu};
+use crate::device;
+
+/// How many devices of a kind there may be.
+const MOST: usize = 16;
+
+/// The accelerators, by index.
+static ACCELERATORS: [OnceLock<&'static dyn Backend>; MOST] = [const { OnceLock::new() }; MOST];
+
+/// Let operations run on another device, for as long as the process lives. Accelerators are registered in the order of their
+/// indices.
+///
+/// # Errors
+/// The device has a backend, or is not the next of its kind.
+pub fn register(backend: Box<dyn Backend>) -> Result<()> {
+    let device = backend.device();
+    let next = ACCELERATORS.iter().position(|place| place.get().is_none());
+    ensure!(
+        device.kind == DeviceType::Gpu && next == Some(device.index as usize),
+        Value,
+        "[register] got a backend of {device}, expected one of an accelerator that has none, the next by index"
+    );
+    let place = &ACCELERATORS[device.index as usize];
+    ensure!(place.set(Box::leak(backend)).is_ok(), Value, "[register] {device} has a backend already");
+    device::announce_accelerator();
+    Ok(())
+}
+
+/// The backend of a device, if it has one.
+#[inline]
+pub fn backend(device: Device) -> Option<&'static dyn Backend> {
+    match device.kind {
+        DeviceType::Cpu => (device.index == 0).then_some(&Cpu),
+        DeviceType::Gpu => ACCELERATORS.get(device.index as usize)?.get().copied(),
+    }
+}
+
+/// All backends: the CPU's first.
+pub fn backends() -> impl Iterator<Item = &'static dyn Backend> {
+    let others = ACCELERATORS.iter().map_while(|place| place.get().copied());
+    std::iter::once(&Cpu as &'static dyn Backend).chain(others)
+}

@@ -1,0 +1,111 @@
+//! Transfer: elements brought to the memory of another device.
+//!
+//! An operation reads its inputs where it runs. What lies elsewhere is copied there once: the copy is kept with the original, as long
+//! as that cannot change.
+
+use umber_types::{DType, Device, Layout, Result, Stream};
+
+use super::asynchronous::{self, backend_of};
+use crate::frontend::Interrupts;
+use crate::graph::Storage;
+use crate::memory::replicas::Part;
+
+/// A layout that reaches more than so many times its elements is made dense before it is copied.
+const SPARSE: usize = 4;
+
+/// The elements in the memory of a stream's device: the storage itself, or a copy that the stream may read.
+pub(crate) fn to_stream(
+    storage: &Storage,
+    dtype: DType,
+    stream: Stream,
+    interrupts: &mut Interrupts,
+) -> Result<Storage> {
+    let from = storage.buffer.device();
+    if from == stream.device {
+        return Ok(storage.clone());
+    }
+    if storage.layout.size() == 0 {
+        let buffer = backend_of(stream)?.allocator().allocate(0)?;
+        return Ok(Storage { buffer, layout: storage.layout.clone() });
+    }
+    let Some(part) = reached(&storage.layout, dtype) else {
+        let dense = copied(storage, dtype)?;
+        return to_stream(&dense, dtype, stream, interrupts);
+    };
+    let layout = moved(&storage.layout, part.0 / dtype.size());
+    let replicas = storage.buffer.replicas();
+    if let Some(copy) = replicas.and_then(|replicas| replicas.find(stream.device, part)) {
+        return Ok(Storage { buffer: copy, layout });
+    }
+    let copy = copy_of(storage, part, stream, interrupts)?;
+    if let Some(replicas) = replicas {
+        replicas.keep(stream.device, part, &copy.buffer);
+    }
+    Ok(Storage { buffer: copy.buffer, layout })
+}
+
+/// [`to_stream`], to memory of the host.
+pub(crate) fn to_host(storage: &Storage, dtype: DType, interrupts: &mut Interrupts) -> Result<Storage> {
+    to_stream(storage, dtype, Stream::CPU, interrupts)
+}
+
+/// The bytes of a buffer that a layout reaches; `None` if they are many more than its elements.
+fn reached(layout: &Layout, dtype: DType) -> Option<Part> {
+    let (low, high) = layout.extent()?;
+    let (low, high) = (low as usize, high as usize);
+    (high - low <= layout.size().saturating_mul(SPARSE)).then(|| (low * dtype.size(), high * dtype.size()))
+}
+
+/// The layout in a buffer that begins `first` elements later.
+fn moved(layout: &Layout, first: usize) -> Layout {
+    Layout { offset: layout.offset - first, ..layout.clone() }
+}
+
+/// A dense copy on the device where the elements are.
+pub(crate) fn copied(storage: &Storage, dtype: DType) -> Result<Storage> {
+    if let Some(host) = storage.host() {
+        return host.to_dense(dtype);
+    }
+    let stream = work_stream(storage);
+    let backend = backend_of(stream)?;
+    let layout = Layout::contiguous(storage.layout.shape.clone());
+    let mut copy = Storage { buffer: backend.allocator().allocate(layout.size() * dtype.size())?, layout };
+    asynchronous::copy(backend, storage, &mut copy, dtype, stream)?;
+    Ok(copy)
+}
+
+/// A stream of the device that the storage is on: the one that fills it.
+fn work_stream(storage: &Storage) -> Stream {
+    let first = Stream { index: 0, device: storage.buffer.device() };
+    storage.buffer.written().map_or(first, |event| event.stream)
+}
+
+/// A copy of some bytes of the buffer in memory of the stream's device.
+fn copy_of(storage: &Storage, part: Part, stream: Stream, interrupts: &mut Interrupts) -> Result<Storage> {
+    let bytes = part.1 - part.0;
+    let mut layout = Layout::contiguous([bytes].into());
+    let make = |device: Device| -> Result<Storage> {
+        let backend = backend_of(Stream { index: 0, device })?;
+        let layout = Layout::contiguous([bytes].into());
+        Ok(Storage { buffer: backend.allocator().allocate(bytes)?, layout })
+    };
+    layout.offset = part.0;
+    let source = storage.with_layout(layout);
+    let source = if storage.buffer.is_on_host() {
+        source
+    } else {
+        let own = work_stream(storage);
+        let mut host = make(Device::CPU)?;
+        asynchronous::finish(&storage.buffer, interrupts)?;
+        let backend = backend_of(own)?;
+        let event = asynchronous::copy(backend, &source, &mut host, DType::UInt8, own)?;
+        asynchronous::finish_event(backend, event, interrupts)?;
+        host
+    };
+    if stream.device == Device::CPU {
+        return Ok(source);
+    }
+    let mut copy = make(stream.device)?;
+    asynchronous::copy(backend_of(stream)?, &source, &mut copy, DType::UInt8, stream)?;
+    Ok(copy)
+}

@@ -1,0 +1,30 @@
+//! Where arrays are: transfers between devices.
+
+use umber_types::{Device, Result, Stream};
+
+use crate::graph::Array;
+use crate::primitives::transfer;
+
+/// The array in memory of `device`: itself if it is there.
+///
+/// The transfer is recorded on the default stream of the device, and a gradient goes back to where the array is. Operations
+/// transfer what they read by themselves; this says where a result is to be.
+///
+/// # Errors
+/// The device is not available.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Device, ops};
+/// let x = Array::from([1.0f32, 2.0]);
+/// assert!(ops::to_device(&x, Device::CPU)?.is_same(&x));
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn to_device(array: &Array, device: Device) -> Result<Array> {
+    transfer::to_device(array, device)
+}
+
+/// [`to_device`], for the device that a stream is on: the transfer is recorded on that stream.
+pub fn to_stream(array: &Array, stream: Stream) -> Result<Array> {
+    transfer::to_stream(array, stream)
+}

@@ -1,0 +1,235 @@
+//! What the device says as a backend: work is checked, numbered and enqueued here, and runs later.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use smallvec::SmallVec;
+use umber_core::ArraySpec;
+use umber_core::backend::{self, Allocator, Backend, Support, Task};
+use umber_core::graph::Storage;
+use umber_core::memory::{Buffer, Event};
+use umber_core::op::Op;
+use umber_core::primitives::fused::Fused;
+use umber_types::{DType, Device, Layout, Result, Stream, bail, ensure};
+
+use crate::Simulated;
+use crate::block::{self, Block, Memory};
+use crate::stream::Item;
+use crate::work::{Action, End, Place, Work, dense};
+
+impl Backend for Simulated {
+    fn device(&self) -> Device {
+        self.machine.device
+    }
+
+    fn name(&self) -> String {
+        "simulated accelerator".into()
+    }
+
+    fn allocator(&self) -> &dyn Allocator {
+        self
+    }
+
+    fn support(&self, op: &Op, _inputs: &[&ArraySpec]) -> Support {
+        let config = &self.machine.config;
+        if config.decompose && matches!(op, Op::Composite(_)) {
+            return Support::Decompose;
+        }
+        if config.unsupported && matches!(op, Op::Eig(_) | Op::Sort(_)) {
+            return Support::Unsupported("the simulated accelerator was told not to");
+        }
+        Support::Native
+    }
+
+    fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event> {
+        self.machine.check_process()?;
+        self.machine.violations.settle()?;
+        if self.machine.faults.refuses_launch() {
+            bail!(Runtime, "[simulated] launch refused");
+        }
+        let stream = self.own_stream(task.stream)?;
+        let inputs = task.inputs.iter().zip(&task.dtypes).map(|(input, &dtype)| self.place(input, dtype));
+        let inputs = inputs.collect::<Result<Vec<Place>>>()?;
+        let reads = inputs.iter().map(|input| Arc::clone(&input.block)).collect();
+        let (name, context) = (name_of(op), task.context.clone());
+        if let Some(layout) = task.inputs.first().and_then(|input| backend::view(op, &input.layout)) {
+            let output = task.inputs[0].with_layout(layout);
+            let work = Work { name, context, reads, writes: Vec::new(), action: Action::View };
+            let event = self.start(stream, work)?;
+            task.outputs[0] = Some(output);
+            return Ok(event);
+        }
+        let outputs = self.outputs(op, task)?;
+        let places = outputs.iter().zip(&task.specs).map(|(output, spec)| self.place(output, spec.dtype));
+        let places = places.collect::<Result<Vec<Place>>>()?;
+        let writes = places.iter().map(|output| Arc::clone(&output.block)).collect();
+        let action = Action::Kernel {
+            op: op.clone(),
+            inputs,
+            specs: task.specs.iter().map(|&spec| spec.clone()).collect(),
+            outputs: places,
+            fails: self.machine.faults.fails_kernel(),
+        };
+        let event = self.start(stream, Work { name, context, reads, writes, action })?;
+        task.outputs = outputs.into_iter().map(Some).collect();
+        Ok(event)
+    }
+
+    fn copy(&self, from: &Storage, to: &mut Storage, dtype: DType, stream: Stream) -> Result<Event> {
+        self.machine.check_process()?;
+        let stream = self.own_stream(stream)?;
+        ensure!(
+            from.layout.shape == to.layout.shape,
+            Runtime,
+            "[simulated] got a copy from shape {} to {}, expected one shape",
+            from.layout.shape,
+            to.layout.shape
+        );
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let source = if from.buffer.is_on_host() {
+            End::Host(dense(from, dtype)?)
+        } else {
+            let place = self.place(from, dtype)?;
+            reads.push(Arc::clone(&place.block));
+            End::Device(place)
+        };
+        let target = if let Some(storage) = block::beside(to) {
+            ensure!(
+                !reads.is_empty(),
+                Runtime,
+                "[simulated] got a copy from host to host, expected one of the device"
+            );
+            End::Host(storage)
+        } else {
+            let place = self.place(to, dtype)?;
+            // What lies around the elements stays, and with it what failed there.
+            let is_whole = to.layout.is_contiguous() && to.layout.size() * dtype.size() == to.buffer.bytes();
+            if !is_whole {
+                reads.push(Arc::clone(&place.block));
+            }
+            writes.push(Arc::clone(&place.block));
+            End::Device(place)
+        };
+        let action = Action::Copy { from: source, to: target, dtype };
+        self.start(stream, Work { name: "copy", context: String::new(), reads, writes, action })
+    }
+
+    fn wait(&self, stream: Stream, event: Event) -> Result<()> {
+        self.machine.check_process()?;
+        let stream = self.own_stream(stream)?;
+        let other = self.own_stream(event.stream)?;
+        let streams = &self.machine.streams;
+        let queue = streams.served(stream)?;
+        let mut order = self.machine.order();
+        self.check_started(event, order.started(other))?;
+        order.wait(stream, other, event.number);
+        queue.push(Item::Wait(streams.queue(other), event.number));
+        Ok(())
+    }
+
+    fn finish(&self, event: Event, patience: Duration) -> Result<bool> {
+        self.machine.check_process()?;
+        let stream = self.own_stream(event.stream)?;
+        self.check_started(event, self.machine.order().started(stream))?;
+        self.machine.streams.queue(stream).finish(event.number, patience)
+    }
+
+    fn synchronize(&self, stream: Stream, patience: Duration) -> Result<bool> {
+        self.machine.check_process()?;
+        let stream = self.own_stream(stream)?;
+        let started = self.machine.order().started(stream);
+        self.machine.streams.queue(stream).synchronize(started, patience)
+    }
+}
+
+impl Simulated {
+    fn own_stream(&self, stream: Stream) -> Result<u32> {
+        ensure!(
+            stream.device == self.machine.device,
+            Runtime,
+            "[simulated] got {stream}, expected a stream of {}",
+            self.machine.device
+        );
+        Ok(stream.index)
+    }
+
+    fn check_started(&self, event: Event, started: u64) -> Result<()> {
+        if event.number <= started {
+            return Ok(());
+        }
+        Err(self.machine.violations.note(format!(
+            "[simulated] got a wait for work {} of {}, expected work that was started, the last of which is {started}",
+            event.number, event.stream
+        )))
+    }
+
+    /// Elements in memory of the device.
+    fn place(&self, storage: &Storage, dtype: DType) -> Result<Place> {
+        let block = self.block(&storage.buffer)?;
+        Ok(Place { block, layout: storage.layout.clone(), dtype })
+    }
+
+    fn block(&self, buffer: &Buffer) -> Result<Arc<Block>> {
+        let memory = buffer.device_memory().map(|memory| memory as &dyn Any);
+        match memory.and_then(|memory| memory.downcast_ref::<Memory>()) {
+            Some(memory) if Arc::ptr_eq(&memory.machine, &self.machine) => Ok(Arc::clone(&memory.block)),
+            Some(_) | None => bail!(
+                Runtime,
+                "[simulated] got memory of {}, expected memory of {}",
+                buffer.device(),
+                self.machine.device
+            ),
+        }
+    }
+
+    /// Storage for the outputs: inputs that may be overwritten, or new.
+    fn outputs(&self, op: &Op, task: &Task<'_>) -> Result<SmallVec<[Storage; 1]>> {
+        let may_overwrite = match op {
+            Op::Fused(Fused(region)) => region.may_overwrite(),
+            _ => matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_)),
+        };
+        let mut taken: SmallVec<[usize; 2]> = SmallVec::new();
+        let mut outputs = SmallVec::new();
+        for (i, spec) in task.specs.iter().enumerate() {
+            let donor = if may_overwrite { task.donor(i, &taken) } else { None };
+            outputs.push(match donor {
+                Some(donor) => {
+                    taken.push(donor);
+                    task.inputs[donor].clone()
+                }
+                None => {
+                    let buffer = self.allocate(spec.shape.size().saturating_mul(spec.dtype.size()))?;
+                    Storage { buffer, layout: Layout::contiguous(spec.shape.clone()) }
+                }
+            });
+        }
+        Ok(outputs)
+    }
+
+    /// Check that work is ordered after what it conflicts with, number it and enqueue it.
+    fn start(&self, stream: u32, work: Work) -> Result<Event> {
+        let ids = |blocks: &[Arc<Block>]| blocks.iter().map(|block| block.id).collect::<SmallVec<[u64; 4]>>();
+        let queue = self.machine.streams.served(stream)?;
+        let mut order = self.machine.order();
+        match order.start(stream, work.name, &ids(&work.reads), &ids(&work.writes)) {
+            Ok(number) => {
+                queue.push(Item::Work(Box::new(work)));
+                let stream = Stream { index: stream, device: self.machine.device };
+                Ok(Event { stream, number })
+            }
+            Err(text) => {
+                drop(order);
+                Err(self.machine.violations.note(text))
+            }
+        }
+    }
+}
+
+/// The name of an operation, or of the one whose result a region computes.
+fn name_of(op: &Op) -> &'static str {
+    match op {
+        Op::Fused(Fused(region)) => region.name(),
+        _ => op.name(),
+    }
+}

@@ -1,0 +1,174 @@
+//! Work: what a stream's thread does for an operation or a copy.
+//!
+//! It knows blocks and layouts but holds no buffer of the device, which would keep core from giving inputs away.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use smallvec::SmallVec;
+use umber_core::ArraySpec;
+use umber_core::backend::{Backend, Cpu, Task};
+use umber_core::graph::Storage;
+use umber_core::op::Op;
+use umber_kernels::fork;
+use umber_types::{DType, Error, Layout, Result, Stream};
+
+use crate::Violations;
+use crate::block::Block;
+
+/// Elements in a block.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) block: Arc<Block>,
+    pub(crate) layout: Layout,
+    pub(crate) dtype: DType,
+}
+
+/// One side of a copy.
+pub(crate) enum End {
+    Device(Place),
+    Host(Storage),
+}
+
+/// An error, which goes on to the work that reads what was to be filled.
+#[derive(Clone)]
+pub(crate) struct Failure {
+    error: Error,
+    was_told: Arc<AtomicBool>,
+}
+
+impl Failure {
+    fn new(error: Error) -> Failure {
+        Failure { error, was_told: Arc::default() }
+    }
+
+    /// The error, which the host knows from now on; and whether it knew.
+    pub(crate) fn tell(&self) -> (Error, bool) {
+        (self.error.clone(), self.was_told.swap(true, Ordering::AcqRel))
+    }
+}
+
+/// What is done.
+pub(crate) enum Action {
+    /// Nothing: an output is a view of the input.
+    View,
+    /// An operation.
+    Kernel {
+        op: Op,
+        inputs: Vec<Place>,
+        specs: Vec<ArraySpec>,
+        outputs: Vec<Place>,
+        /// Whether it fails on purpose.
+        fails: bool,
+    },
+    /// A copy of elements of a dtype.
+    Copy { from: End, to: End, dtype: DType },
+}
+
+/// A piece of work.
+pub(crate) struct Work {
+    /// The name of the operation.
+    pub(crate) name: &'static str,
+    /// What is added to the text of an error.
+    pub(crate) context: String,
+    /// Blocks whose contents it needs.
+    pub(crate) reads: Vec<Arc<Block>>,
+    /// Blocks that it fills.
+    pub(crate) writes: Vec<Arc<Block>>,
+    pub(crate) action: Action,
+}
+
+impl Place {
+    fn storage(&self, name: &str, violations: &Violations) -> Result<Storage> {
+        let Some(bytes) = self.block.bytes() else {
+            let text =
+                format!("[simulated] use after free: {name} uses block {}, which was freed", self.block.id);
+            return Err(violations.note(text));
+        };
+        Ok(bytes.storage(self.layout.clone()))
+    }
+}
+
+impl Work {
+    /// Do it, unless work failed that was to fill what it reads.
+    pub(crate) fn run(self, violations: &Violations) -> std::result::Result<(), Failure> {
+        let _step = fork::Step::begin();
+        let Work { name, context, reads, writes, action } = self;
+        let result = match reads.iter().find_map(|block| block.failure()) {
+            Some(failure) => Err(failure),
+            None => catch_unwind(AssertUnwindSafe(|| action.run(name, violations)))
+                .unwrap_or_else(|panic| Err(panicked(name, panic)))
+                .map_err(|error| Failure::new(error.map_message(|text| text + &context))),
+        };
+        for block in &writes {
+            block.set_failure(result.as_ref().err().cloned());
+        }
+        result
+    }
+}
+
+/// The error of a kernel that panicked, which may be its own.
+fn panicked(name: &str, panic: Box<dyn Any + Send>) -> Error {
+    let panic = match panic.downcast::<Error>() {
+        Ok(error) => return *error,
+        Err(panic) => panic,
+    };
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown panic");
+    Error::Runtime(format!("[{name}] the kernel failed: {text}"))
+}
+
+impl Action {
+    fn run(self, name: &str, violations: &Violations) -> Result<()> {
+        match self {
+            Action::View => Ok(()),
+            Action::Kernel { op, inputs, specs, outputs, fails } => {
+                if fails {
+                    return Err(Error::Runtime(format!("[{name}] the simulated kernel failed")));
+                }
+                let storages =
+                    inputs.iter().map(|input| input.storage(name, violations)).collect::<Result<_>>()?;
+                let dtypes = inputs.iter().map(|input| input.dtype).collect();
+                let mut task = Task::new(Stream::CPU, storages, dtypes, specs.iter().collect());
+                Cpu.launch(&op, &mut task)?;
+                let results: SmallVec<[Option<Storage>; 1]> = std::mem::take(&mut task.outputs);
+                drop(task);
+                for (result, output) in results.into_iter().zip(&outputs) {
+                    let Some(result) = result else {
+                        return Err(Error::Runtime(format!("[{name}] the kernel gave no output")));
+                    };
+                    copy(&result, &mut output.storage(name, violations)?, output.dtype)?;
+                }
+                Ok(())
+            }
+            Action::Copy { from, to, dtype } => {
+                let at = |end| match end {
+                    End::Device(place) => Place::storage(&place, name, violations),
+                    End::Host(storage) => Ok(storage),
+                };
+                let (from, mut to) = (at(from)?, at(to)?);
+                copy(&from, &mut to, dtype)
+            }
+        }
+    }
+}
+
+/// Copy elements, perhaps inside one block.
+fn copy(from: &Storage, to: &mut Storage, dtype: DType) -> Result<()> {
+    if from.buffer.host_start() != to.buffer.host_start() {
+        return Cpu.copy(from, to, dtype, Stream::CPU).map(drop);
+    }
+    if from.layout == to.layout {
+        return Ok(());
+    }
+    Cpu.copy(&dense(from, dtype)?, to, dtype, Stream::CPU).map(drop)
+}
+
+/// A dense copy in memory of the host of elements that it can read.
+pub(crate) fn dense(from: &Storage, dtype: DType) -> Result<Storage> {
+    let mut copy = Storage::allocate(&from.layout.shape, dtype)?;
+    Cpu.copy(from, &mut copy, dtype, Stream::CPU)?;
+    Ok(copy)
+}

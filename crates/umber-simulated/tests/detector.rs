@@ -1,0 +1,170 @@
+//! The race detector, driven without core: what core must do is left out, and found to be missing.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
+
+mod common;
+
+use std::time::Duration;
+
+use smallvec::smallvec;
+use umber_core::backend::{Allocator, Backend, Task};
+use umber_core::graph::Storage;
+use umber_core::op::Op;
+use umber_core::primitives::scan::Scan;
+use umber_core::types::{Layout, ScanKind, Shape};
+use umber_core::{Array, ArraySpec, DType, Error, Stream, ops};
+use umber_simulated::{Config, Simulated, open};
+
+use common::{GPU, numbers};
+
+/// A device that nobody else uses.
+fn device() -> Simulated {
+    open(0, Config::default())
+}
+
+fn stream(index: u32) -> Stream {
+    Stream { index, device: GPU }
+}
+
+fn spec() -> ArraySpec {
+    ArraySpec::new([8], DType::Float32)
+}
+
+fn empty(device: &Simulated) -> Storage {
+    Storage { buffer: device.allocate(32).unwrap(), layout: Layout::contiguous(Shape::from([8])) }
+}
+
+/// The storage, which is not released: nobody notes the work on it in its buffer, as core does.
+fn kept(storage: Storage) -> Storage {
+    std::mem::forget(storage.clone());
+    storage
+}
+
+/// Running sums of an array: the operation, and its task.
+fn run(device: &Simulated, input: &Storage, on: u32) -> Result<Storage, Error> {
+    let sums = ops::cumsum(&numbers([8]), ops::ScanOrder::along(0), None)?;
+    let Op::Scan(Scan { kind: ScanKind::Sum, .. }) = sums.node().op() else { unreachable!("{sums:?}") };
+    let spec = spec();
+    let inputs = smallvec![input.clone()];
+    let mut task = Task::new(stream(on), inputs, smallvec![DType::Float32], smallvec![&spec]);
+    device.launch(sums.node().op(), &mut task)?;
+    Ok(kept(task.outputs[0].take().unwrap()))
+}
+
+/// Numbers on the device, written on a stream.
+fn written(device: &Simulated, on: u32) -> Storage {
+    kept(written_once(device, on))
+}
+
+fn written_once(device: &Simulated, on: u32) -> Storage {
+    let host = numbers([8]);
+    let mut storage = empty(device);
+    device.copy(host.storage().unwrap(), &mut storage, DType::Float32, stream(on)).unwrap();
+    storage
+}
+
+fn read(device: &Simulated, from: &Storage, on: u32) -> Result<Vec<f32>, Error> {
+    let mut host = Storage::allocate(&Shape::from([8]), DType::Float32)?;
+    device.copy(from, &mut host, DType::Float32, stream(on))?;
+    while !device.finish(device.record(stream(on)), Duration::from_millis(10))? {}
+    Array::from_storage(host, DType::Float32)?.to_vec::<f32>()
+}
+
+/// The error of a missing wait, which the device keeps, too.
+fn assert_violation<T>(device: &Simulated, result: Result<T, Error>, parts: &[&str]) {
+    let Err(Error::Runtime(text)) = result else { panic!("expected a violation") };
+    assert_eq!(device.violations(), std::slice::from_ref(&text));
+    for part in parts {
+        assert!(text.contains(part), "{text}");
+    }
+    device.clear_violations();
+}
+
+#[test]
+fn order_within_a_stream_needs_no_waits() {
+    let device = device();
+    let sums = run(&device, &written(&device, 1), 1).unwrap();
+    let host = numbers([8]).to_vec::<f32>().unwrap();
+    let expected: Vec<f32> = host
+        .iter()
+        .scan(0.0, |sum, v| {
+            *sum += v;
+            Some(*sum)
+        })
+        .collect();
+    assert_eq!(read(&device, &sums, 1).unwrap(), expected);
+}
+
+#[test]
+fn reading_before_waiting_is_found() {
+    let device = device();
+    let x = written(&device, 1);
+    // However long the host waits: the streams were not told.
+    assert!(device.synchronize(stream(1), Duration::from_mins(1)).unwrap());
+    assert_violation(
+        &device,
+        run(&device, &x, 2),
+        &["cumsum on stream 2 reads", "copy on stream 1 writes as its work 1"],
+    );
+    assert_violation(&device, read(&device, &x, 2), &["copy on stream 2 reads"]);
+    device.wait(stream(2), device.record(stream(1))).unwrap();
+    run(&device, &x, 2).unwrap();
+    assert!(device.violations().is_empty());
+}
+
+#[test]
+fn overwriting_before_waiting_is_found() {
+    let device = device();
+    let host = numbers([8]);
+    let mut x = written(&device, 1);
+    device.wait(stream(2), device.record(stream(1))).unwrap();
+    run(&device, &x, 2).unwrap();
+    let overwritten = device.copy(host.storage().unwrap(), &mut x, DType::Float32, stream(1));
+    assert_violation(&device, overwritten, &["copy on stream 1 overwrites", "cumsum on stream 2 reads"]);
+    let overwritten = device.copy(host.storage().unwrap(), &mut x, DType::Float32, stream(3));
+    assert_violation(&device, overwritten, &["copy on stream 3 overwrites", "copy on stream 1 writes"]);
+    device.wait(stream(3), device.record(stream(2))).unwrap();
+    // What stream 2 has waited for is over, too.
+    device.copy(host.storage().unwrap(), &mut x, DType::Float32, stream(3)).unwrap();
+    assert!(device.violations().is_empty());
+}
+
+#[test]
+fn an_event_covers_no_later_work() {
+    let device = device();
+    written(&device, 1);
+    let early = device.record(stream(1));
+    let x = written(&device, 1);
+    device.wait(stream(2), early).unwrap();
+    assert_violation(&device, run(&device, &x, 2), &["as its work 2", "got a wait for its work 1"]);
+}
+
+#[test]
+fn an_event_carries_what_its_stream_knew_then() {
+    let device = device();
+    let x = written(&device, 1);
+    let y = written(&device, 2);
+    let before = device.record(stream(2));
+    device.wait(stream(2), device.record(stream(1))).unwrap();
+    device.wait(stream(3), before).unwrap();
+    run(&device, &y, 3).unwrap();
+    assert_violation(&device, run(&device, &x, 3), &["cumsum on stream 3", "copy on stream 1"]);
+}
+
+#[test]
+fn a_release_that_is_too_early_is_found() {
+    let device = device();
+    drop(written_once(&device, 1));
+    let violations = device.violations();
+    assert_eq!(violations.len(), 1);
+    assert!(violations[0].contains("use after free") && violations[0].contains("stream 1"), "{violations:?}");
+}
+
+#[test]
+fn waits_for_nothing_are_errors() {
+    let device = device();
+    let event = umber_core::memory::Event { stream: stream(1), number: 3 };
+    assert_violation(&device, device.wait(stream(2), event), &["wait for work 3"]);
+    let other = Stream::CPU;
+    assert!(matches!(device.wait(other, event), Err(Error::Runtime(_))));
+    assert!(matches!(run(&open(1, Config::default()), &written(&device, 1), 1), Err(Error::Runtime(_))));
+}
