@@ -27,6 +27,9 @@ checked := $(addprefix --exclude ,$(bindings)) $(call assertions,$(filter-out $(
 # What also runs with operations on a few elements recorded, as those on many are.
 recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
 
+# What sends tests to a device with memory of its own.
+on_device := UMBER_TEST_DEVICE=gpu UMBER_SIMULATED_GPU=delay_us=20
+
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -44,7 +47,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-checked test-python test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs wheel clean
+.PHONY: help demo test test-rust test-checked test-python test-device test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -69,6 +72,10 @@ test-checked: $(stamps)/venv ## Run the Rust tests with assertions in the kernel
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 	$(if $(PYTEST_ARGS),,UMBER_EAGER=0 $(python) -m pytest -q -n $(PYTEST_WORKERS) $(recorded))
+	$(if $(PYTEST_ARGS),,$(on_device) UMBER_TEST_SAMPLE=8 $(python) -m pytest -q -n $(PYTEST_WORKERS))
+
+test-device: $(stamps)/test $(stamps)/installed ## Run the Python tests on a simulated accelerator
+	$(on_device) $(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 # PyTorch, JAX, TensorFlow and their kin are gigabytes, and must not decide which versions the other tests run with.
 test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange memory with them

@@ -74,6 +74,7 @@ def test_environment_chooses_the_version():
 # What can be asked of it.
 
 
+@pytest.mark.host
 @pytest.mark.parametrize(("module", "index"), [(xp, "int64"), (mx, "uint32")])
 def test_info(module, index):
     info = module.__array_namespace_info__()
@@ -215,6 +216,7 @@ def test_rule_of_updates_is_the_threads_own():
 # Devices and copies.
 
 
+@pytest.mark.host
 def test_devices():
     x = numbers(1.0)
     device = x.device
@@ -243,6 +245,7 @@ def test_devices():
     assert {array.device for array in made} == {device}
 
 
+@pytest.mark.host
 def test_devices_by_name():
     assert (
         numbers(1.0).to_device("cpu").device
@@ -278,6 +281,7 @@ def test_clients_find_what_the_standard_lacks():
     assert not hasattr(xp, "no_such_function")
 
 
+@pytest.mark.host
 def test_devices_that_are_not_there():
     absent = mx.Device(mx.gpu)
     for call in (

@@ -88,6 +88,7 @@ def test_compiled_functions_see_every_operation():
     assert len(calls) == 1
 
 
+@pytest.mark.host
 def test_memory_of_others_is_read_as_written():
     theirs = np.ones(3, dtype=np.float32)
     shared = mx.asarray(theirs)
@@ -99,6 +100,7 @@ def test_memory_of_others_is_read_as_written():
     assert row.tolist() == [1, 1, 1]
 
 
+@pytest.mark.host
 def test_operations_wait_for_writers_that_are_trusted():
     before = mx.set_view_policy("writable")
     try:
@@ -112,6 +114,7 @@ def test_operations_wait_for_writers_that_are_trusted():
         mx.set_view_policy(before)
 
 
+@pytest.mark.host
 def test_a_view_keeps_what_it_shows():
     x = mx.array([1.0, 2.0])
     y = x + 1

@@ -9,6 +9,8 @@ import pytest
 import umber.core as mx
 from arrays import ALL, assert_close, dtype_of, to_numpy
 
+pytestmark = pytest.mark.host
+
 SHARED = [name for name in ALL if name != "bfloat16"]
 LAYOUTS = {
     "dense": lambda x: x,

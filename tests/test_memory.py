@@ -283,6 +283,7 @@ def test_many_small_programs_do_not_grow():
     assert int(done.stdout) < 8192, f"{done.stdout} KiB more"
 
 
+@pytest.mark.host
 @pytest.mark.parametrize("exported", [False, True])
 def test_shared_memory_beside_arguments_without_values(exported):
     """A transformed function may use memory that others can write: it takes what it holds."""

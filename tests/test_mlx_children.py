@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.host
+
 # A child that prints what it sees: MLX's module, and an environment and path as if nothing were.
 CHILD = (
     "import os, sys; import mlx.core as mx; "

@@ -106,7 +106,8 @@ impl Backend for Simulated {
             // What lies around the elements stays, and with it what failed there.
             let is_whole = to.layout.is_contiguous() && to.layout.size() * dtype.size() == to.buffer.bytes();
             if !is_whole {
-                reads.push(Arc::clone(&place.block));
+                // First, so that of two failures the older one goes on.
+                reads.insert(0, Arc::clone(&place.block));
             }
             writes.push(Arc::clone(&place.block));
             End::Device(place)

@@ -128,7 +128,10 @@ impl Queue {
     /// That piece of work failed.
     pub(crate) fn finish(&self, number: u64, patience: Duration) -> Result<bool> {
         let Some(state) = self.over(number, patience) else { return Ok(false) };
-        state.failures.get(&number).map_or(Ok(true), |failure| Err(failure.tell().0))
+        let Some(failure) = state.failures.get(&number) else { return Ok(true) };
+        // What failed before is known with it.
+        state.failures.range(..=number).for_each(|(_, failure)| drop(failure.tell()));
+        Err(failure.tell().0)
     }
 
     /// The state once the work is over up to `number`, if that takes no longer than `patience`.

@@ -518,7 +518,7 @@ class array:
         """
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """The device type and index that the memory is on: `(1, 0)`, the CPU."""
+        """The device type and index that the memory is on: `(1, 0)` for the CPU."""
 
     def __eq__(self, other: object) -> array: ...  # type: ignore[override]
     def __float__(self) -> float: ...
@@ -1046,7 +1046,10 @@ class array:
         """
 
     def to_device(self, device: _Device, /, *, stream: Stream | None = None) -> array:
-        """The array in the memory of `device`: itself where that is the one it is in."""
+        """The array in the memory of `device`: itself where that is the one it is in.
+
+        The transfer goes to `stream`, else to the default stream of the device.
+        """
 
     def tobytes(self, order: str = "C") -> bytes:
         """The bytes of the elements in row-major order ("C"), or in column-major order ("F")."""
@@ -2623,7 +2626,7 @@ def geomspace(
 
 
 def get_active_memory() -> int:
-    """Bytes in use by arrays."""
+    """Bytes in use by arrays, on the default device."""
 
 
 def get_array_buffer_size(*args: Any) -> int:

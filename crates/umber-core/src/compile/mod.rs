@@ -188,12 +188,14 @@ impl CompiledGraph {
 /// The program with its elementwise regions as single steps, and its last arguments: what it makes of constants alone is
 /// computed once.
 fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
-    let HoistedProgram { program, arrays } = match hoist(program)? {
+    let HoistedProgram { program, mut arrays } = match hoist(program)? {
         Some(hoisted) => hoisted,
         None => HoistedProgram { program: program.clone(), arrays: Vec::new() },
     };
     let specs = specs_of(&program)?;
-    Ok((lower(&program, &specs)?.program, arrays))
+    let lowered = lower(&program, &specs)?;
+    arrays.extend(lowered.captured);
+    Ok((lowered.program, arrays))
 }
 
 /// A function that is traced once for every combination of shapes and dtypes of its arguments.

@@ -83,6 +83,7 @@ pub(crate) fn moves(op: &Op) -> bool {
         | Op::GatherAxis(_)
         | Op::Float8Cast(_)
         | Op::Control(_)
+        | Op::Transfer(_)
         | Op::Loop(_)
         | Op::Branch(_)
         | Op::While(_)

@@ -14,6 +14,7 @@ use umber_types::{Error, Result, Scalar, bail};
 use crate::graph::program::{Operand, Origin, Step};
 use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, Claim, Inputs, Node, Program};
+use crate::line;
 use crate::op::Op;
 use crate::passes::partition::{Role, role};
 use crate::passes::specs_of;
@@ -102,8 +103,11 @@ impl Pending {
         Array::outputs_of(&self.nodes[node]).swap_remove((slot - self.firsts[node]) as usize)
     }
 
-    /// The user's line of a step of the program.
+    /// The user's line of a step of the program, where lines are kept.
     pub(super) fn origin(&self, step: usize) -> Option<&Arc<str>> {
+        if !line::are_known() {
+            return None;
+        }
         let mut steps = self.nodes.iter().filter(|node| !forwards(node.op()));
         steps.nth(step)?.origin()
     }

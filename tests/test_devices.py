@@ -1,0 +1,45 @@
+"""Arrays on devices with memory of their own, by programs that have simulated accelerators."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).with_name("device_programs.py")
+NAMES = [
+    line.split("(")[0].removeprefix("def ")
+    for line in PROGRAMS.read_text().splitlines()
+    if line.startswith("def ") and line.endswith("():")
+]
+
+
+def run(name, options):
+    environment = os.environ | {"UMBER_SIMULATED_GPU": options}
+    environment.pop("UMBER_TEST_DEVICE", None)
+    arguments = [sys.executable, PROGRAMS, name]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_programs(name):
+    run(name, "devices=2,delay_us=100")
+
+
+@pytest.mark.parametrize("name", ["gradients_come_back", "streams_and_threads_agree"])
+def test_programs_on_a_device_that_lacks_operations(name):
+    run(name, "devices=2,delay_us=100,decompose=1,unsupported=1,seed=5")
+
+
+def test_an_option_that_means_nothing_is_told():
+    done = subprocess.run(
+        [sys.executable, "-c", "import umber.core as mx; print(mx.device_count(mx.gpu))"],
+        env=os.environ | {"UMBER_SIMULATED_GPU": "colour=1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "0\n"
+    assert "UMBER_SIMULATED_GPU" in done.stderr
+    assert "delay_us" in done.stderr
