@@ -178,5 +178,22 @@ def copies_are_made_once():
         assert np.allclose(x.sum().item(), shared.sum() + 256 * 256, rtol=1e-4)
 
 
+def copies_of_copies_are_not_kept():
+    x = mx.random.normal((256, 256))
+    mx.eval(x)
+    before = [mx.get_active_memory()]
+    with mx.stream(FIRST):
+        before.append(mx.get_active_memory())
+    y = x
+    for _ in range(10):
+        y = y.to_device(FIRST).T.to_device(CPU).T
+        mx.eval(y)
+    assert y.tolist() == x.tolist()
+    after = [mx.get_active_memory()]
+    with mx.stream(FIRST):
+        after.append(mx.get_active_memory())
+    assert all(now - then <= 3 * x.nbytes for now, then in zip(after, before, strict=True))
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use umber_types::{Device, Result, Stream, ensure};
@@ -59,6 +59,8 @@ pub struct Buffer {
     access: Access,
     /// Copies of it on other devices.
     replicas: OnceLock<Box<Replicas>>,
+    /// Is it such a copy? Then it keeps none of its own, so that copies of copies hold no chain of memory.
+    is_replica: AtomicBool,
     /// Exports that are out, of each [`Kind`].
     leases: [AtomicUsize; 4],
 }
@@ -98,7 +100,8 @@ impl Buffer {
     #[inline(always)]
     fn new(start: NonNull<u8>, bytes: usize, owner: Owner, access: Access) -> Buffer {
         let leases = [const { AtomicUsize::new(0) }; 4];
-        Buffer { start, bytes, owner, access, replicas: OnceLock::new(), leases }
+        let (replicas, is_replica) = (OnceLock::new(), AtomicBool::new(false));
+        Buffer { start, bytes, owner, access, replicas, is_replica, leases }
     }
 
     /// Memory of another device than the host.
@@ -170,10 +173,16 @@ impl Buffer {
         }
     }
 
-    /// Copies of it on other devices, where it is sure not to change.
+    /// Copies of it on other devices, if it may keep any: it is sure not to change.
     pub(crate) fn replicas(&self) -> Option<&Replicas> {
         let changes = matches!(self.owner, Owner::Foreign { stability: Stability::Changing, .. });
-        if changes || self.writers() > 0 { None } else { Some(self.replicas.get_or_init(Box::default)) }
+        let keeps = !changes && self.writers() == 0 && !self.is_replica.load(Ordering::Acquire);
+        keeps.then(|| &**self.replicas.get_or_init(Box::default))
+    }
+
+    /// It is a copy that another buffer keeps.
+    pub(super) fn mark_replica(&self) {
+        self.is_replica.store(true, Ordering::Release);
     }
 
     /// Size in bytes.

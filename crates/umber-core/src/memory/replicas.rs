@@ -27,6 +27,7 @@ impl Replicas {
 
     /// Keep a copy of a part.
     pub(crate) fn keep(&self, device: Device, part: Part, copy: &Arc<Buffer>) {
+        copy.mark_replica();
         self.lock().push((device, part, Arc::clone(copy)));
     }
 

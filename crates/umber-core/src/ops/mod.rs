@@ -30,6 +30,7 @@
 //! | [`parts`] | what numbers are made of: signs, bits, exponents, parts, neighbours |
 //! | [`phases`] | phases without their jumps |
 //! | [`pieces`] | functions put together of pieces |
+//! | [`placing`] | transfers between devices |
 //! | [`polynomial_roots`] | quotients and roots of polynomials |
 //! | [`polynomials`] | polynomials as vectors of coefficients |
 //! | [`quantization`] | numbers stored in few bits each, and products with matrices of them |

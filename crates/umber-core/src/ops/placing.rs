@@ -25,6 +25,15 @@ pub fn to_device(array: &Array, device: Device) -> Result<Array> {
 }
 
 /// [`to_device`], for the device that a stream is on: the transfer is recorded on that stream.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Device, device, ops};
+/// let stream = device::new_stream(Device::CPU)?;
+/// let x = Array::from([1.0f32, 2.0]);
+/// assert!(ops::to_stream(&x, stream)?.is_same(&x));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn to_stream(array: &Array, stream: Stream) -> Result<Array> {
     transfer::to_stream(array, stream)
 }
