@@ -19,6 +19,10 @@ settings.register_profile("thorough", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("UMBER_HYPOTHESIS", "default"))
 
 
+# Folders of tests that are about memory that the host shares.
+HOST = {"exchange", "peers"}
+
+
 def pytest_configure(config):
     """Say what the marks of tests mean."""
     text = "host: about memory that the host shares, which tests on another device leave out"
@@ -31,7 +35,8 @@ def pytest_collection_modifyitems(config, items):
     on_device = "UMBER_TEST_DEVICE" in os.environ
 
     def is_run(item):
-        if on_device and item.get_closest_marker("host"):
+        is_about_host = item.get_closest_marker("host") or item.path.parent.name in HOST
+        if on_device and is_about_host:
             return False
         return zlib.crc32(item.nodeid.encode()) % sample == 0
 

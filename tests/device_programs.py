@@ -108,6 +108,8 @@ def errors_are_told():
     later = mx.take(x, mx.array([5])) + 1
     mx.async_eval(later)
     raises(IndexError, text, mx.synchronize)
+    for _ in range(2):
+        raises(IndexError, text, lambda: mx.eval(later))
     raises(IndexError, text, later.tolist)
     raises(IndexError, text, lambda: (later * 2).tolist())
     assert (x + 1).tolist() == [1, 2, 3]

@@ -265,12 +265,12 @@ pub(crate) fn enter<T: Send>(py: Python<'_>, body: impl Send + FnOnce() -> Resul
 
 /// Evaluate an array with the interpreter lock released, unless it is evaluated.
 pub(crate) fn evaluate(py: Python<'_>, array: &Array) -> PyResult<()> {
-    if array.is_evaluated() { Ok(()) } else { enter(py, || array.eval()) }
+    if array.is_on_host() { Ok(()) } else { enter(py, || array.eval()) }
 }
 
 /// The one element of an array.
 pub(crate) fn item(py: Python<'_>, array: &Array) -> PyResult<Scalar> {
-    if array.is_evaluated() { array.item().or_raise() } else { enter(py, || array.item()) }
+    if array.is_on_host() { array.item().or_raise() } else { enter(py, || array.item()) }
 }
 
 /// Warn where the value of an array that a derivative is being taken of leaves for Python or NumPy: nothing that is

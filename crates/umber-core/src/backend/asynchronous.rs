@@ -43,11 +43,6 @@ pub(crate) fn copy(
     stream: Stream,
 ) -> Result<Event> {
     wait_until_written(backend, stream, &from.buffer)?;
-    for event in to.buffer.uses() {
-        if event.stream != stream {
-            backend.wait(stream, event)?;
-        }
-    }
     let event = backend.copy(from, to, dtype, stream)?;
     from.buffer.note_read(event);
     to.buffer.note_write(event);

@@ -17,6 +17,8 @@ use umber_types::{DType, Device, Layout, Result, Stream};
 use crate::graph::{ArraySpec, Storage};
 use crate::memory::{Buffer, Event};
 use crate::op::Op;
+use crate::primitives::control::Control;
+use crate::primitives::leaf::Leaf;
 pub use cpu::Cpu;
 pub(crate) use cpu::tape_cache;
 pub use registry::{backend, backends, register};
@@ -85,6 +87,7 @@ pub trait Backend: Send + Sync {
 /// The layout under which an operation shows the elements of its input, if it need not copy them.
 pub fn view(op: &Op, input: &Layout) -> Option<Layout> {
     match op {
+        Op::Leaf(Leaf::Copy) | Op::Control(Control::StopGradient) => Some(input.clone()),
         Op::Slice(slice) => Some(slice.of(input)),
         Op::Broadcast(broadcast) => Some(input.broadcast_to(&broadcast.shape)),
         Op::Transpose(transpose) => Some(input.permute(&transpose.permutation)),

@@ -294,6 +294,12 @@ impl Array {
         self.storage().is_some()
     }
 
+    /// Is the value in memory of the host, so that there is nothing to wait for?
+    #[inline]
+    pub fn is_on_host(&self) -> bool {
+        self.storage().is_some_and(|storage| storage.buffer.is_on_host())
+    }
+
     /// Is it followed by a transformation that goes on?
     #[inline]
     pub fn is_traced(&self) -> bool {

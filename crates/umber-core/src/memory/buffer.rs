@@ -148,11 +148,6 @@ impl Buffer {
         self.owned()?.written()
     }
 
-    /// The newest work of each stream that reads or writes the memory.
-    pub(crate) fn uses(&self) -> smallvec::SmallVec<[Event; 2]> {
-        self.owned().map(Owned::uses).unwrap_or_default()
-    }
-
     /// Does no other stream work on the memory?
     #[inline]
     pub(crate) fn is_used_only_on(&self, stream: Stream) -> bool {

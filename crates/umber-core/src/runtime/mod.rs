@@ -162,7 +162,7 @@ fn notify_progress() {
 impl Array {
     /// Compute this array.
     pub fn eval(&self) -> Result<()> {
-        if self.is_evaluated() { Ok(()) } else { eval(std::slice::from_ref(self)) }
+        if self.is_on_host() { Ok(()) } else { eval(std::slice::from_ref(self)) }
     }
 
     /// The elements in row-major order, as the type of the array's dtype (`bool` or `Bool` for bool).

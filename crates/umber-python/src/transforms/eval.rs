@@ -56,7 +56,7 @@ fn eval_arrays<'py>(
         return evaluate(py, &array.get().get());
     }
     let arrays = arrays_of(py, first.cloned().into_iter().chain(rest))?;
-    if arrays.iter().all(Array::is_evaluated) {
+    if arrays.iter().all(Array::is_on_host) {
         return Ok(());
     }
     enter(py, move || eval(&arrays))
@@ -88,7 +88,7 @@ unsafe extern "C" fn eval_there(
             let py = Python::assume_attached();
             let first = Borrowed::from_ptr(py, *arguments);
             if let Ok(array) = first.cast::<PyArray>()
-                && array.get().peek(py, Array::is_evaluated)
+                && array.get().peek(py, Array::is_on_host)
             {
                 return py.None().into_ptr();
             }
