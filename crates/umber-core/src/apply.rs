@@ -15,7 +15,7 @@ use crate::primitives::binary::Binary;
 use crate::primitives::float8;
 use crate::primitives::rules::broadcast_plain;
 use crate::primitives::unary::Unary;
-use crate::{device, eager, line};
+use crate::{backend, device, eager, line};
 
 impl Array {
     /// Record an operation with any number of outputs on this thread's default stream.
@@ -226,11 +226,10 @@ fn view_of(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
         return None;
     }
     let storage = input.seen()?;
-    let layout = match op {
-        Op::Slice(slice) => slice.of(&storage.layout),
-        _ if storage.layout.is_contiguous() => storage.layout.reshape(&spec.shape)?,
-        _ => return None,
-    };
+    if matches!(op, Op::Reshape(_)) && !storage.layout.is_contiguous() {
+        return None;
+    }
+    let layout = backend::view(op, &storage.layout)?;
     Some(Array::over(storage.with_layout(layout), spec.dtype))
 }
 

@@ -21,7 +21,7 @@ use crate::primitives::control::Control;
 use crate::primitives::leaf::Leaf;
 pub use cpu::Cpu;
 pub(crate) use cpu::tape_cache;
-pub use registry::{backend, backends, register};
+pub use registry::{backend, register};
 
 /// How a backend runs an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

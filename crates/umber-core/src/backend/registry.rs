@@ -40,9 +40,3 @@ pub fn backend(device: Device) -> Option<&'static dyn Backend> {
         DeviceType::Gpu => ACCELERATORS.get(device.index as usize)?.get().copied(),
     }
 }
-
-/// All backends: the CPU's first.
-pub fn backends() -> impl Iterator<Item = &'static dyn Backend> {
-    let others = ACCELERATORS.iter().map_while(|place| place.get().copied());
-    std::iter::once(&Cpu as &'static dyn Backend).chain(others)
-}

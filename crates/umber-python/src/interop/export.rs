@@ -148,7 +148,7 @@ fn told(layout: &Layout) -> Layout {
 enum Handles {
     /// The object.
     Objects = 1,
-    /// And whoever asks, twice.
+    /// The object, and the two handles that an evaluated export has of it.
     ObjectsAndTwo = 3,
 }
 
