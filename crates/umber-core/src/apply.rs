@@ -19,12 +19,16 @@ use crate::{backend, device, eager, line};
 
 impl Array {
     /// Record an operation with any number of outputs on this thread's default stream.
-    pub fn record(op: impl Into<Op>, inputs: Inputs) -> Result<SmallVec<[Array; 1]>> {
+    pub(crate) fn record(op: impl Into<Op>, inputs: Inputs) -> Result<SmallVec<[Array; 1]>> {
         Array::record_on(op, inputs, device::current_stream())
     }
 
     /// Record an operation with any number of outputs.
-    pub fn record_on(op: impl Into<Op>, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
+    pub(crate) fn record_on(
+        op: impl Into<Op>,
+        inputs: Inputs,
+        stream: Stream,
+    ) -> Result<SmallVec<[Array; 1]>> {
         let op = op.into();
         if let Some(made) = float8::record(&op, &inputs)? {
             return Ok(made.into());
@@ -75,7 +79,7 @@ impl Array {
 
     /// Record an operation with one output.
     #[inline]
-    pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
+    pub(crate) fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
         Array::record_op(op.into(), inputs)
     }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use calculus::{assert_close, numbers, spread, total, weighted, weights};
 use common::{array, ramp, values};
 use umber_core::compile::{self, CompiledGraph, compile};
+use umber_core::graph::ArrayInternals;
 use umber_core::graph::tracing::Lengths;
 use umber_core::graph::walk::topological;
 use umber_core::primitives::reduce::Reduce;

@@ -7,6 +7,7 @@ mod rules;
 
 use common::{array, values};
 use rules::{check_jvp, check_vjp, check_vmap, spread};
+use umber_core::graph::ArrayInternals;
 use umber_core::primitives::matmul::MatMul;
 use umber_core::{Array, DType, Error, Shape, ops};
 use umber_types::{Bool, Complex32};

@@ -8,6 +8,7 @@ mod rules;
 use common::{array, values};
 use rules::{check_jvp, check_vjp, check_vmap, spread};
 use smallvec::smallvec;
+use umber_core::graph::ArrayInternals;
 use umber_core::primitives::convolution::{Convolution, ConvolutionWeight};
 use umber_core::primitives::indexed_matmul::IndexedMatMul;
 use umber_core::primitives::segmented_matmul::SegmentedMatMul;

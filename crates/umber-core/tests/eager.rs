@@ -5,6 +5,7 @@ mod common;
 
 use common::{ramp, values};
 use umber_core::compile::compile;
+use umber_core::graph::ArrayInternals;
 use umber_core::{Array, Result, eager, ops};
 use umber_types::KeepAxes;
 

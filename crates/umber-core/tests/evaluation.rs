@@ -10,6 +10,7 @@ mod common;
 
 use common::{array, ramp, values};
 use umber_core::graph::Array as Handle;
+use umber_core::graph::ArrayInternals;
 use umber_core::memory::allocator;
 use umber_core::{Array, DType, Shape, eval, ops};
 
@@ -129,18 +130,18 @@ fn a_value_read_by_two_kernels_is_stored_once() {
 fn dead_inputs_are_donated_and_live_ones_are_not() {
     let n = 1 << 16;
     let x = array(&vec![1f32; n], [n]);
-    let address = x.storage().unwrap().buffer.host_start();
+    let address = x.storage().unwrap().buffer().host_start();
     let kept = x.clone();
     let y = &x + 1.0;
     drop(x);
     y.eval().unwrap();
-    assert_ne!(y.storage().unwrap().buffer.host_start(), address, "somebody still holds the input");
+    assert_ne!(y.storage().unwrap().buffer().host_start(), address, "somebody still holds the input");
     drop(kept);
-    let address = y.storage().unwrap().buffer.host_start();
+    let address = y.storage().unwrap().buffer().host_start();
     let z = (&y + 1.0) * &y;
     drop(y);
     z.eval().unwrap();
-    assert_eq!(z.storage().unwrap().buffer.host_start(), address, "the input was the last use");
+    assert_eq!(z.storage().unwrap().buffer().host_start(), address, "the input was the last use");
     assert_eq!(values::<f32>(&z)[n - 1], 6.0);
 }
 

@@ -5,6 +5,7 @@ mod common;
 
 use common::{array, values};
 use proptest::prelude::*;
+use umber_core::graph::ArrayInternals;
 use umber_core::memory::{Access, Lease};
 use umber_core::ops::indexing::{Index, get, update};
 use umber_core::ops::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
@@ -257,7 +258,7 @@ proptest! {
 #[test]
 fn basic_indices_are_views() {
     let a = numbers(&[4, 5]);
-    let base = a.storage().expect("evaluated").buffer.host_start();
+    let base = a.storage().expect("evaluated").buffer().host_start();
     for index in [
         vec![Index::Int(-1)],
         vec![Index::Int(1), Index::Int(2)],
@@ -266,7 +267,7 @@ fn basic_indices_are_views() {
     ] {
         let part = get(&a, &index).expect("in range");
         part.eval().expect("evaluates");
-        assert_eq!(part.storage().expect("evaluated").buffer.host_start(), base);
+        assert_eq!(part.storage().expect("evaluated").buffer().host_start(), base);
     }
     assert!(get(&a, &[all(), Index::Ellipsis]).expect("in range").is_same(&a));
 }
@@ -274,7 +275,7 @@ fn basic_indices_are_views() {
 #[test]
 fn parts_of_memory_that_others_write_are_copies() {
     let a = numbers(&[4, 5]);
-    let buffer = &a.storage().expect("evaluated").buffer;
+    let buffer = &a.storage().expect("evaluated").buffer();
     let lease = Lease::new(buffer, Access::Writable).expect("writable");
     for index in [vec![Index::Int(1)], vec![], vec![Index::NewAxis]] {
         let part = get(&a, &index).expect("in range");
@@ -285,7 +286,7 @@ fn parts_of_memory_that_others_write_are_copies() {
     drop(lease);
     // Nobody writes any more: a part is a view.
     let part = get(&a, &[Index::Int(1)]).expect("in range");
-    let of = |array: &Array| array.storage().map(|storage| storage.buffer.host_start());
+    let of = |array: &Array| array.storage().map(|storage| storage.buffer().host_start());
     assert_eq!(of(&part), of(&a));
 }
 
@@ -346,11 +347,11 @@ fn updates_of_an_array_nobody_needs_write_over_it() {
         for index in [vec![Index::Int(1)], vec![Index::Array(ints(&[1]))]] {
             let a = source();
             a.eval().expect("evaluates");
-            let start = a.storage().expect("evaluated").buffer.host_start();
+            let start = a.storage().expect("evaluated").buffer().host_start();
             let updated = update(kind, &a, &index, &ints(&[9])).expect("fits");
             drop(a);
             updated.eval().expect("evaluates");
-            assert_eq!(updated.storage().expect("evaluated").buffer.host_start(), start);
+            assert_eq!(updated.storage().expect("evaluated").buffer().host_start(), start);
             let old = numbers(&[4, 5]);
             let mut expected: Vec<i32> = values(&old);
             let new = |old: i32| if kind == ScatterKind::Set { 9 } else { old + 9 };

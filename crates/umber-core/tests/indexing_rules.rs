@@ -4,6 +4,7 @@
 mod common;
 
 use common::{array, values};
+use umber_core::graph::ArrayInternals;
 use umber_core::op::Op;
 use umber_core::primitive::{Batched, Point, Primitive};
 use umber_core::primitives::concatenate::Concatenate;

@@ -5,8 +5,8 @@ mod common;
 
 use common::{array, ramp, scalar, values};
 use umber_core::compile::{self, Family, Traced, simplify};
-use umber_core::graph::Program;
 use umber_core::graph::tracing::Lengths;
+use umber_core::graph::{ArrayInternals, Program};
 use umber_core::ops::linalg::Basis;
 use umber_core::primitives::broadcast::Broadcast;
 use umber_core::primitives::reduce::Reduce;

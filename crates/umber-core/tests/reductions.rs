@@ -7,6 +7,7 @@ mod rules;
 
 use common::{array, values};
 use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
+use umber_core::graph::ArrayInternals;
 use umber_core::ops::{self, Precision};
 use umber_core::primitive::Primitive;
 use umber_core::primitives::arg_reduce::ArgReduce;

@@ -1,6 +1,7 @@
 //! How Rust programs write arrays, indices and formulas, and how arrays print.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use umber_core::graph::ArrayInternals;
 use umber_core::ops::Index;
 use umber_core::transforms::vmap;
 use umber_core::{Array, DType, Scalar, Shape, ops, s};

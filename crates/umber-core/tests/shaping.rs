@@ -4,6 +4,7 @@
 mod common;
 
 use common::{array, values};
+use umber_core::graph::ArrayInternals;
 use umber_core::ops::{
     MeshIndexing, MeshKind, PadMode, Split, as_strided, atleast, broadcast_arrays, broadcast_shapes,
     broadcast_to, concatenate, contiguous, diag, diagonal, expand_dims, flatten, flip, matrix_transpose,
@@ -364,6 +365,6 @@ fn overlapping_windows() {
 fn contiguous_arrays_are_dense() {
     let a = contiguous(&turned(&[2, 3, 2])).expect("copies");
     a.eval().expect("evaluates");
-    assert!(a.storage().expect("evaluated").layout.is_contiguous());
+    assert!(a.storage().expect("evaluated").layout().is_contiguous());
     assert!(contiguous(&a).expect("copies").is_same(&a));
 }

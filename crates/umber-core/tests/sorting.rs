@@ -7,6 +7,7 @@ mod rules;
 
 use common::{array, values};
 use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
+use umber_core::graph::ArrayInternals;
 use umber_core::ops::{self, Side};
 use umber_core::primitives::sort::{Sort, Sorted};
 use umber_core::{Array, DType, Error, KeepAxes, Shape};

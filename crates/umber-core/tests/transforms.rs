@@ -13,6 +13,7 @@ mod calculus;
 
 use calculus::{assert_close, differences, numbers, spread, total, weighted, weights};
 use common::{array, ramp, values};
+use umber_core::graph::ArrayInternals;
 use umber_core::primitives::reduce::Reduce;
 use umber_core::primitives::reshape::Reshape;
 use umber_core::primitives::transpose::Transpose;

@@ -12,8 +12,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use umber_core::compile::FreeAxes;
 use umber_core::export::{Exported, Free, Signature};
-use umber_core::graph::Program;
 use umber_core::graph::walk::IdMap;
+use umber_core::graph::{ArrayInternals, Program};
 use umber_core::{Array, DType, eval, ops};
 use umber_types::{Error, Result, bail, ensure};
 
@@ -133,7 +133,7 @@ fn bytes_of(dense: &Array) -> &[u8] {
 /// its own is; else the array itself. So a matrix and its transpose are one tensor.
 fn in_memory_order(array: &Array) -> Result<(Array, Vec<i64>)> {
     let Some(storage) = array.storage() else { return Ok((array.clone(), Vec::new())) };
-    let (shape, strides) = (&storage.layout.shape, &storage.layout.strides);
+    let (shape, strides) = (&storage.layout().shape, &storage.layout().strides);
     let mut order: Vec<usize> = (0..array.ndim()).collect();
     order.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
     let mut expected = 1;

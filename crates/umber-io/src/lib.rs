@@ -28,6 +28,7 @@ pub use target::{Progress, Put, Target};
 
 use std::io;
 
+use umber_core::graph::ArrayInternals;
 use umber_core::{Array, Shape};
 use umber_types::{Error, Result, ensure};
 

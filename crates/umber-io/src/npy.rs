@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use umber_core::graph::ArrayInternals;
 use umber_core::{Array, DType, Layout, Shape, ops};
 use umber_types::{Result, bail, ensure};
 
@@ -213,7 +214,7 @@ impl Prepared {
 /// The transpose, if that lies densely and the array does not: the format has a word for it.
 fn reversed(array: &Array) -> Result<Option<Array>> {
     let Some(storage) = array.storage() else { return Ok(None) };
-    let layout = &storage.layout;
+    let layout = storage.layout();
     let turned = Layout {
         shape: layout.shape.iter().rev().copied().collect(),
         strides: layout.strides.iter().rev().copied().collect(),

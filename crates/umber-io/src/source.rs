@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use umber_core::graph::Storage;
+use umber_core::graph::{ArrayInternals, Storage};
 use umber_core::memory::Buffer;
 use umber_core::{Array, DType, Layout, Shape, frontend, ops};
 use umber_types::{Result, bail, ensure};
@@ -92,7 +92,7 @@ impl Source {
         // The file may have become shorter since it was asked.
         let length = length.min(buffer.bytes().saturating_sub(start));
         let layout = Layout::contiguous(Shape::from([buffer.bytes()]));
-        let bytes = Bytes::Memory(Storage { buffer: Arc::new(buffer), layout });
+        let bytes = Bytes::Memory(Storage::new(Arc::new(buffer), layout));
         Ok(Source { name, start, length, bytes, is_mapped: true })
     }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
+use umber_core::graph::ArrayInternals;
 use umber_core::{Array, DType, Error, ops};
 use umber_io::{Format, Loaded, Mapping, Source, Target, Value, gguf, npy, npz, read, safetensors};
 
@@ -76,7 +77,7 @@ fn what_is_written_is_read() {
                 let found = arrays_of(read(&source, None).expect("whole"));
                 assert_eq!(found.len(), 1, "{way}");
                 assert!(found[0].equals(array).expect("one shape"), "{way}");
-                let owned = found[0].to_dense().expect("read").storage().expect("there").buffer.is_owned();
+                let owned = found[0].to_dense().expect("read").storage().expect("there").buffer().is_owned();
                 let is_shared = mapping == Mapping::Share && way != 2;
                 assert!(owned || is_shared, "{way}");
             }
@@ -93,7 +94,7 @@ fn arrays_are_the_file() {
             umber_io::read(&Source::open(&path.0, Mapping::Share).expect("there"), None).expect("whole"),
         );
         let storage = found[0].storage().expect("no evaluation is needed");
-        assert!(!storage.buffer.is_owned(), "{way}");
+        assert!(!storage.buffer().is_owned(), "{way}");
         // Saving over it leaves what is mapped.
         write(way, path.0.as_path().into(), &Array::from([9.0f32]));
         assert!(found[0].equals(&sample()).expect("one shape"), "{way}");

@@ -4,7 +4,8 @@
 use pyo3::prelude::*;
 
 /// Lazy, differentiable arrays that share memory.
-#[pymodule]
+// The module relies on the interpreter lock (`attached.rs`), which a free-threaded interpreter has again once it imports this.
+#[pymodule(gil_used = true)]
 #[pyo3(name = "core")]
 fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     umber_python::fill(module)

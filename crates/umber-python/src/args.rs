@@ -6,7 +6,7 @@ use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple,
 };
 use smallvec::SmallVec;
-use umber::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
+use umber_core::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;
@@ -179,7 +179,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
         let wanted = if let Ok(device) = object.cast::<PyDevice>() {
             device.get().0
         } else if let Some(kind) = PyDeviceType::find(&object)? {
-            umber::Device { kind: kind.0, index: 0 }
+            umber_core::Device { kind: kind.0, index: 0 }
         } else {
             return Err(PyTypeError::new_err(format!(
                 "got {}, expected a Stream, a Device or a DeviceType",
@@ -203,15 +203,15 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DeviceArg {
         }
         if let Ok(name) = object.cast::<PyString>() {
             let kind = match name.to_str()? {
-                "cpu" => umber::types::DeviceType::Cpu,
-                "gpu" => umber::types::DeviceType::Gpu,
+                "cpu" => umber_core::types::DeviceType::Cpu,
+                "gpu" => umber_core::types::DeviceType::Gpu,
                 other => {
                     return Err(PyValueError::new_err(format!(
                         "got '{other}', expected 'cpu', 'gpu' or a Device"
                     )));
                 }
             };
-            return device::default_stream(umber::Device { kind, index: 0 })
+            return device::default_stream(umber_core::Device { kind, index: 0 })
                 .or_raise()
                 .map(|s| DeviceArg(StreamArg(s)));
         }
@@ -244,7 +244,7 @@ pub(crate) fn placed(
 
 /// Run `body` with the given stream as this thread's default.
 #[inline]
-pub(crate) fn on<T>(stream: Option<StreamArg>, body: impl FnOnce() -> umber::Result<T>) -> PyResult<T> {
+pub(crate) fn on<T>(stream: Option<StreamArg>, body: impl FnOnce() -> umber_core::Result<T>) -> PyResult<T> {
     let before = stream.map(make_default).transpose()?;
     let result = body();
     before.map(restore_default).transpose()?;
@@ -268,7 +268,7 @@ fn restore_default(before: Stream) -> PyResult<()> {
 pub(crate) fn compute<T: Send>(
     py: Python<'_>,
     stream: Option<StreamArg>,
-    body: impl Send + FnOnce() -> umber::Result<T>,
+    body: impl Send + FnOnce() -> umber_core::Result<T>,
 ) -> PyResult<T> {
     py.detach(|| on(stream, body))
 }
@@ -408,7 +408,7 @@ pub(crate) fn keep(keepdims: bool) -> KeepAxes {
 
 /// `axis`, `reverse` and `inclusive` of a scan.
 pub(crate) fn scan_order(axis: Option<i64>, reverse: bool, inclusive: bool) -> ops::ScanOrder {
-    use umber::types::{ScanDirection, ScanExtent};
+    use umber_core::types::{ScanDirection, ScanExtent};
     let direction = if reverse { ScanDirection::Reverse } else { ScanDirection::Forward };
     let extent = if inclusive { ScanExtent::Inclusive } else { ScanExtent::Exclusive };
     ops::ScanOrder { axis, direction, extent }

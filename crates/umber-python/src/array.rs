@@ -9,9 +9,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
-use umber::graph::tracing::{self, LengthRead, Reading};
-use umber::memory::{Lease, ViewPolicy};
-use umber::{Array, DType, Scalar, ops};
+use umber_core::graph::ArrayInternals;
+use umber_core::graph::tracing::{self, LengthRead, Reading};
+use umber_core::memory::{Lease, ViewPolicy};
+use umber_core::{Array, DType, Scalar, ops};
 
 use crate::args::named;
 use crate::attached::Attached;
@@ -256,7 +257,7 @@ impl PyArray {
         if let Scalar::Float(float) = value
             && !float.is_finite()
         {
-            return Err(to_exception(umber::Error::Overflow(format!(
+            return Err(to_exception(umber_core::Error::Overflow(format!(
                 "[int] got {float}, expected a finite number"
             ))));
         }
@@ -388,10 +389,10 @@ impl PyArray {
             return Ok(());
         }
         let (bytes, shape, name): (Vec<u8>, Vec<usize>, String) = state.extract()?;
-        let dtype = umber::DType::from_name(&name).ok_or_else(|| {
+        let dtype = umber_core::DType::from_name(&name).ok_or_else(|| {
             PyValueError::new_err(format!("[array] got the state of an array of '{name}', expected a dtype"))
         })?;
-        let shape = umber::Shape::from(shape);
+        let shape = umber_core::Shape::from(shape);
         if bytes.len() != shape.size().saturating_mul(dtype.size()) {
             return Err(PyValueError::new_err(format!(
                 "[array] got {} bytes of state, expected {} for shape {shape} of {dtype}",
@@ -467,7 +468,7 @@ impl PyArray {
 /// The value of an object that has none yet.
 fn blank() -> &'static Array {
     static BLANK: OnceLock<Array> = OnceLock::new();
-    BLANK.get_or_init(|| Array::full(umber::Shape::from(vec![0]), 0, DType::Float32))
+    BLANK.get_or_init(|| Array::full(umber_core::Shape::from(vec![0]), 0, DType::Float32))
 }
 
 /// The array in the state that MLX pickles: NumPy's array of it, in which bfloat16 is uint16, and a number for its dtype.

@@ -1,17 +1,32 @@
 //! A value that changes only under the interpreter lock, so that whoever holds that reads it without another.
 //!
 //! Invariant: it is written by threads that hold the interpreter lock and `turn`, and read by threads that hold either. The
-//! stable ABI that the module is built for has the interpreter lock always.
+//! module asks for the interpreter lock where that is optional, and [`require_lock`] refuses an interpreter that runs without.
 
 use std::cell::UnsafeCell;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::Python;
+use pyo3::exceptions::PyImportError;
+use pyo3::prelude::*;
+
+/// Refuse an interpreter that runs without its lock.
+///
+/// # Errors
+/// ImportError, where a free-threaded interpreter was told to stay without it.
+pub(crate) fn require_lock(py: Python<'_>) -> PyResult<()> {
+    let Some(is_enabled) = py.import("sys")?.getattr_opt("_is_gil_enabled")? else { return Ok(()) };
+    if is_enabled.call0()?.is_truthy()? {
+        return Ok(());
+    }
+    Err(PyImportError::new_err(
+        "[umber] the interpreter runs without its lock (GIL), which umber relies on; unset PYTHON_GIL and -X gil",
+    ))
+}
 
 /// What can be copied without Python code being run.
 pub(crate) trait Handle: Clone {}
 
-impl Handle for umber::Array {}
+impl Handle for umber_core::Array {}
 
 /// See the head of the file.
 pub(crate) struct Attached<T> {

@@ -4,8 +4,9 @@ use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyTuple};
 use pyo3::{ffi, intern};
-use umber::runtime::printing::MOST_AXES;
-use umber::{Array, DType, Scalar, Shape, ops};
+use umber_core::graph::ArrayInternals;
+use umber_core::runtime::printing::MOST_AXES;
+use umber_core::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{check_fits, number};
 use crate::array::PyArray;
@@ -108,7 +109,7 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
         && let Some(Scalar::Int(number)) =
             flat.numbers.iter().find(|number| matches!(number, Scalar::Int(..0)))
     {
-        return Err(to_exception(umber::Error::Overflow(format!(
+        return Err(to_exception(umber_core::Error::Overflow(format!(
             "[array] got {number} beside integers beyond int64, expected none negative beside them"
         ))));
     }
@@ -151,7 +152,7 @@ fn no_memory() -> PyErr {
 pub(crate) fn from_bytes(bytes: &[u8], shape: &Shape, dtype: DType) -> PyResult<Array> {
     let array = Array::from_slice(bytes, [bytes.len()]).or_raise()?;
     let storage = array.storage().expect("made from elements").clone();
-    let layout = umber::Layout::contiguous(shape.clone());
+    let layout = umber_core::Layout::contiguous(shape.clone());
     Array::from_storage(storage.with_layout(layout), dtype).or_raise()
 }
 
@@ -208,7 +209,7 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
         let Some(value) = value else {
             return match leaf_array(object)? {
                 Some(array) => flat.push_array(array, shape, depth),
-                None => Err(to_exception(umber::Error::Type(format!(
+                None => Err(to_exception(umber_core::Error::Type(format!(
                     "[array] got {} as an element, expected a number or an array",
                     object.get_type().name()?
                 )))),
@@ -288,7 +289,7 @@ fn joined(a: DType, b: DType) -> DType {
     if is_whole(a) && is_whole(b) && [a, b].contains(&DType::UInt64) {
         return DType::UInt64;
     }
-    umber::types::promote(a, b)
+    umber_core::types::promote(a, b)
 }
 
 /// A number beside 0-d arrays.
@@ -330,7 +331,7 @@ fn stack(arrays: Vec<Array>, shape: &[usize], dtype: Option<DType>) -> PyResult<
     let rows = arrays
         .iter()
         .map(|array| ops::reshape(array, &[-1]))
-        .collect::<umber::Result<Vec<_>>>()
+        .collect::<umber_core::Result<Vec<_>>>()
         .or_raise()?;
     let is_even = rows.windows(2).all(|pair| pair[0].shape() == pair[1].shape());
     let rows: Vec<&Array> = rows.iter().collect();
@@ -486,7 +487,7 @@ pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult
     };
     match made {
         Some(array) => Ok(array),
-        None => Err(to_exception(umber::Error::Type(format!(
+        None => Err(to_exception(umber_core::Error::Type(format!(
             "[array] got {}, expected numbers, a nested sequence of them, or what shares its memory",
             object.get_type().name()?
         )))),

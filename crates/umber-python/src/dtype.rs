@@ -4,8 +4,8 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
-use umber::types::Kind;
-use umber::{DType, Scalar};
+use umber_core::types::Kind;
+use umber_core::{DType, Scalar};
 
 /// The type of an array's elements.
 #[pyclass(name = "Dtype", module = "umber.core", frozen)]

@@ -9,8 +9,9 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
-use umber::frontend::{self, Frontend};
-use umber::{Array, Error, Result, Scalar, eager};
+use umber_core::frontend::{self, Frontend};
+use umber_core::graph::ArrayInternals;
+use umber_core::{Array, Error, Result, Scalar, eager};
 
 use crate::environment::is_eager;
 use crate::explain::SETTLED;
@@ -158,7 +159,7 @@ fn names_lines() -> bool {
 /// The exception an error becomes.
 pub(crate) fn to_exception(error: Error) -> PyErr {
     // What the user asked for a value is found by the line that asked.
-    let error = if umber::runtime::lacks_value(&error) {
+    let error = if umber_core::runtime::lacks_value(&error) {
         error.map_message(|text| match origin() {
             Some(line) => format!("{text}\nasked for at {line}"),
             None => text,

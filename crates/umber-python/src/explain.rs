@@ -242,7 +242,7 @@ fn rewrite(py: Python<'_>, error: &PyErr, about: &About, given: &Given<'_>) -> P
         return Ok(());
     }
     value.setattr(SETTLED, true)?;
-    if umber::runtime::is_last_failure(&text) {
+    if umber_core::runtime::is_last_failure(&text) {
         return Ok(());
     }
     let argument = take_note(value)?;

@@ -6,8 +6,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
 use smallvec::SmallVec;
-use umber::types::ScatterKind;
-use umber::{Array, DType, Scalar, ops};
+use umber_core::graph::ArrayInternals;
+use umber_core::types::ScatterKind;
+use umber_core::{Array, DType, Scalar, ops};
 
 use crate::args::Operand;
 use crate::array::PyArray;
@@ -194,7 +195,7 @@ pub(crate) fn settle<'a>(py: Python<'_>, arrays: impl IntoIterator<Item = &'a Ar
     if pending.is_empty() {
         return Ok(());
     }
-    enter(py, move || umber::eval(&pending))
+    enter(py, move || umber_core::eval(&pending))
 }
 
 /// As [`settle`], of the arrays in an index expression.
@@ -261,7 +262,7 @@ fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if class_of_kind(widened) <= class_of_kind(array.dtype()) {
         return Ok(());
     }
-    Err(to_exception(umber::Error::Type(format!(
+    Err(to_exception(umber_core::Error::Type(format!(
         "[index] an operator in place made {widened} of a part of an array of {0}, which cannot hold it; convert the array \
          first, or assign `(a[index] + value).astype({0})`",
         array.dtype()
@@ -312,7 +313,7 @@ impl PyArray {
     }
 }
 
-type Quotient = fn(&Array, &Array) -> umber::Result<Array>;
+type Quotient = fn(&Array, &Array) -> umber_core::Result<Array>;
 
 /// An array, and the place in it that is to be updated.
 #[pyclass(name = "ArrayAt", module = "umber.core", frozen)]
@@ -399,7 +400,7 @@ impl ArrayAt {
 fn negated(value: &Bound<'_, PyAny>, like: &Array) -> PyResult<Array> {
     if like.dtype() == DType::Bool {
         let text = "[index] got an array of bool to subtract from, expected one of numbers";
-        return Err(umber::Error::Type(text.to_owned())).or_raise();
+        return Err(umber_core::Error::Type(text.to_owned())).or_raise();
     }
     let value = value.extract::<Operand>()?.beside(like)?;
     ops::negative(&ops::astype(&value, like.dtype()).or_raise()?).or_raise()

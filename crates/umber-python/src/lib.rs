@@ -35,6 +35,7 @@ use pyo3::prelude::*;
 /// # Errors
 /// What Python raises where memory is short.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    attached::require_lock(module.py())?;
     environment::check(module.py())?;
     enter::register(module)?;
     dtype::register(module)?;

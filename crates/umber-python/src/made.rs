@@ -16,7 +16,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
-use umber::{Array, DType, Device, Shape, Stream, device, ops};
+use umber_core::{Array, DType, Device, Shape, Stream, device, ops};
 
 use crate::array::{PyArray, own};
 use crate::enter::OrRaise;

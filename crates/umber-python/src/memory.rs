@@ -6,8 +6,9 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::backend::{Allocator, Cpu, backend};
-use umber::device;
+use umber_core::backend::{Allocator, Cpu, backend};
+use umber_core::device;
+use umber_core::graph::ArrayInternals;
 
 use crate::enter::to_exception;
 use crate::transforms::eval::arrays_of;
@@ -50,7 +51,7 @@ fn get_memory_limit() -> usize {
 /// A number of bytes.
 fn bytes(op: &str, limit: i128) -> PyResult<usize> {
     usize::try_from(limit).map_err(|_| {
-        to_exception(umber::Error::Overflow(format!(
+        to_exception(umber_core::Error::Overflow(format!(
             "[{op}] got a limit of {limit} bytes, expected zero or more, at most {}",
             usize::MAX
         )))
@@ -85,7 +86,7 @@ fn get_array_buffer_size(args: &Bound<'_, PyTuple>) -> PyResult<usize> {
                 array.shape()
             )));
         };
-        sizes.insert(Arc::as_ptr(&storage.buffer), storage.buffer.bytes());
+        sizes.insert(Arc::as_ptr(storage.buffer()), storage.buffer().bytes());
     }
     Ok(sizes.values().sum())
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use umber::{Array, DType, Error, Stream, device, ops};
+use umber_core::{Array, DType, Error, Stream, device, ops};
 
 use crate::args::{DeviceArg, StreamArg, placed};
 use crate::array::PyArray;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use umber::{Array, DType, ops};
+use umber_core::{Array, DType, ops};
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;

@@ -4,9 +4,9 @@
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
-use umber::ops::Side;
-use umber::types::{BinaryKind, Kind};
-use umber::{Array, DType, Error, Result, Scalar, ops};
+use umber_core::ops::Side;
+use umber_core::types::{BinaryKind, Kind};
+use umber_core::{Array, DType, Error, Result, Scalar, ops};
 
 use crate::args::{self, Operand, StreamArg, on};
 use crate::array::PyArray;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::Array;
-use umber::runtime::printing::text;
+use umber_core::Array;
+use umber_core::runtime::printing::text;
 
 /// More decimals than any dtype has.
 const MOST_DECIMALS: i32 = 1100;
@@ -84,6 +84,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// `array([1, 2], dtype=int32)` of an evaluated array.
-pub(crate) fn repr(array: &Array) -> umber::Result<String> {
+pub(crate) fn repr(array: &Array) -> umber_core::Result<String> {
     text(array, usize::try_from(PRECISION.load(Ordering::Relaxed)).ok())
 }

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
-use umber::Array;
-use umber::ops::random;
+use umber_core::Array;
+use umber_core::ops::random;
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;

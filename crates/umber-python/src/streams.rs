@@ -3,9 +3,9 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umber::backend::backend;
-use umber::device::ThreadLocalStream;
-use umber::{Device, DeviceType, Stream, device};
+use umber_core::backend::backend;
+use umber_core::device::ThreadLocalStream;
+use umber_core::{Device, DeviceType, Stream, device};
 
 use crate::args::StreamArg;
 use crate::enter::{OrRaise, enter, to_exception};
@@ -63,7 +63,7 @@ impl PyDevice {
     #[pyo3(signature = (r#type, index = 0))]
     fn new(r#type: PyDeviceType, index: i64) -> PyResult<PyDevice> {
         let index = u32::try_from(index).map_err(|_| {
-            to_exception(umber::Error::Overflow(format!(
+            to_exception(umber_core::Error::Overflow(format!(
                 "[Device] index: got {index}, expected 0 to {}",
                 u32::MAX
             )))
@@ -251,7 +251,7 @@ fn new_thread_local_stream(device: &Bound<'_, PyAny>) -> PyResult<PyThreadLocalS
 /// Streams from `new_stream` go on working, since other threads may use them.
 #[pyfunction]
 fn clear_streams(py: Python<'_>) -> PyResult<()> {
-    enter(py, || umber::synchronize(device::current_stream()))?;
+    enter(py, || umber_core::synchronize(device::current_stream()))?;
     device::clear_streams();
     Ok(())
 }
@@ -293,7 +293,7 @@ fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<
 #[pyo3(signature = (stream = None))]
 fn synchronize(py: Python<'_>, stream: Option<StreamArg>) -> PyResult<()> {
     let stream = stream.map_or(device::current_stream(), |stream| stream.0);
-    enter(py, || umber::synchronize(stream))
+    enter(py, || umber_core::synchronize(stream))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,8 +5,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use umber::Array;
-use umber::kernels::stack::stack_left;
+use umber_core::Array;
+use umber_core::graph::ArrayInternals;
+use umber_kernels::stack::stack_left;
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;
@@ -156,7 +157,7 @@ impl Tree {
 
     /// The arrays, in order, with what they hold now.
     pub(crate) fn settled_arrays(&self) -> PyResult<Vec<Array>> {
-        self.arrays().iter().map(Array::settled).collect::<umber::Result<_>>().or_raise()
+        self.arrays().iter().map(Array::settled).collect::<umber_core::Result<_>>().or_raise()
     }
 
     /// The arrays, in order.

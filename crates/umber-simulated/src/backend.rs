@@ -18,7 +18,8 @@ use crate::block::{self, Block, Memory};
 use crate::stream::Item;
 use crate::work::{Action, End, Place, Work, dense};
 
-impl Backend for Simulated {
+// SAFETY: outputs are dense blocks of their specs' size, donated inputs of that size, or views of an input.
+unsafe impl Backend for Simulated {
     fn device(&self) -> Device {
         self.machine.device
     }
@@ -42,7 +43,7 @@ impl Backend for Simulated {
         Support::Native
     }
 
-    fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event> {
+    unsafe fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event> {
         self.machine.check_process()?;
         self.machine.violations.settle()?;
         if self.machine.faults.refuses_launch() {
@@ -53,7 +54,7 @@ impl Backend for Simulated {
         let inputs = inputs.collect::<Result<Vec<Place>>>()?;
         let reads = inputs.iter().map(|input| Arc::clone(&input.block)).collect();
         let (name, context) = (name_of(op), task.context.clone());
-        if let Some(layout) = task.inputs.first().and_then(|input| backend::view(op, &input.layout)) {
+        if let Some(layout) = task.inputs.first().and_then(|input| backend::view(op, input.layout())) {
             let output = task.inputs[0].with_layout(layout);
             let work = Work { name, context, reads, writes: Vec::new(), action: Action::View };
             let event = self.start(stream, work)?;
@@ -80,14 +81,14 @@ impl Backend for Simulated {
         self.machine.check_process()?;
         let stream = self.own_stream(stream)?;
         ensure!(
-            from.layout.shape == to.layout.shape,
+            from.layout().shape == to.layout().shape,
             Runtime,
             "[simulated] got a copy from shape {} to {}, expected one shape",
-            from.layout.shape,
-            to.layout.shape
+            from.layout().shape,
+            to.layout().shape
         );
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        let source = if from.buffer.is_on_host() {
+        let source = if from.buffer().is_on_host() {
             End::Host(dense(from, dtype)?)
         } else {
             let place = self.place(from, dtype)?;
@@ -104,7 +105,8 @@ impl Backend for Simulated {
         } else {
             let place = self.place(to, dtype)?;
             // What lies around the elements stays, and with it what failed there.
-            let is_whole = to.layout.is_contiguous() && to.layout.size() * dtype.size() == to.buffer.bytes();
+            let is_whole =
+                to.layout().is_contiguous() && to.layout().size() * dtype.size() == to.buffer().bytes();
             if !is_whole {
                 // First, so that of two failures the older one goes on.
                 reads.insert(0, Arc::clone(&place.block));
@@ -167,8 +169,8 @@ impl Simulated {
 
     /// Elements in memory of the device.
     fn place(&self, storage: &Storage, dtype: DType) -> Result<Place> {
-        let block = self.block(&storage.buffer)?;
-        Ok(Place { block, layout: storage.layout.clone(), dtype })
+        let block = self.block(storage.buffer())?;
+        Ok(Place { block, layout: storage.layout().clone(), dtype })
     }
 
     fn block(&self, buffer: &Buffer) -> Result<Arc<Block>> {
@@ -201,7 +203,7 @@ impl Simulated {
                 }
                 None => {
                     let buffer = self.allocate(spec.shape.size().saturating_mul(spec.dtype.size()))?;
-                    Storage { buffer, layout: Layout::contiguous(spec.shape.clone()) }
+                    Storage::new(buffer, Layout::contiguous(spec.shape.clone()))
                 }
             });
         }

@@ -56,8 +56,8 @@ impl Drop for Bytes {
 
 /// Memory of the host for the work of a stream to write, beside who holds it.
 pub(crate) fn beside(storage: &Storage) -> Option<Storage> {
-    let start = storage.buffer.host_start()?;
-    Some(wrapped(start, storage.buffer.bytes(), storage.layout.clone(), Arc::clone(&storage.buffer)))
+    let start = storage.buffer().host_start()?;
+    Some(wrapped(start, storage.buffer().bytes(), storage.layout().clone(), Arc::clone(storage.buffer())))
 }
 
 fn wrapped<K: Send + Sync + 'static>(
@@ -69,7 +69,7 @@ fn wrapped<K: Send + Sync + 'static>(
     // SAFETY: what `keep` holds owns these bytes (see the callers) and is dropped with the buffer. Who writes them has been ordered
     // with who reads them: by the race detector on the device, by `Backend::copy`'s contract on the host.
     let buffer = unsafe { Buffer::foreign(start, bytes, Access::Writable, Stability::Fixed, Box::new(keep)) };
-    Storage { buffer: Arc::new(buffer), layout }
+    Storage::new(Arc::new(buffer), layout)
 }
 
 /// What a block holds.

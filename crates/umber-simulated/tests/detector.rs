@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use smallvec::smallvec;
 use umber_core::backend::{Allocator, Backend, Task};
-use umber_core::graph::Storage;
+use umber_core::graph::{ArrayInternals, Storage};
 use umber_core::op::Op;
 use umber_core::primitives::scan::Scan;
 use umber_core::types::{Layout, ScanKind, Shape};
@@ -30,7 +30,7 @@ fn spec() -> ArraySpec {
 }
 
 fn empty(device: &Simulated) -> Storage {
-    Storage { buffer: device.allocate(32).unwrap(), layout: Layout::contiguous(Shape::from([8])) }
+    Storage::new(device.allocate(32).unwrap(), Layout::contiguous(Shape::from([8])))
 }
 
 /// The storage, which is not released: nobody notes the work on it in its buffer, as core does.
@@ -46,7 +46,8 @@ fn run(device: &Simulated, input: &Storage, on: u32) -> Result<Storage, Error> {
     let spec = spec();
     let inputs = smallvec![input.clone()];
     let mut task = Task::new(stream(on), inputs, smallvec![DType::Float32], smallvec![&spec]);
-    device.launch(sums.node().op(), &mut task)?;
+    // SAFETY: the task has the operation's own input and output.
+    unsafe { device.launch(sums.node().op(), &mut task) }?;
     Ok(kept(task.outputs[0].take().unwrap()))
 }
 

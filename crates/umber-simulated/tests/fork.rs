@@ -9,6 +9,7 @@ use std::time::Duration;
 use common::{accelerator, numbers};
 use umber_core::backend::{Allocator, Backend};
 use umber_core::eval;
+use umber_core::graph::ArrayInternals;
 use umber_simulated::Config;
 
 #[test]

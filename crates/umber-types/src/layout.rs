@@ -87,16 +87,19 @@ impl Layout {
     }
 
     /// Lowest and one past the highest element reached, relative to the buffer's start; `None` without elements.
+    ///
+    /// What lies beyond the range of `isize` is given as its end, which no buffer reaches.
     pub fn extent(&self) -> Option<(isize, isize)> {
-        let (mut low, mut high) = (self.offset as isize, self.offset as isize);
+        let start = isize::try_from(self.offset).unwrap_or(isize::MAX);
+        let (mut low, mut high) = (start, start);
         for (&length, &stride) in self.shape.iter().zip(&self.strides) {
             if length == 0 {
                 return None;
             }
-            let reach = (length as isize - 1) * stride;
-            if reach < 0 { low += reach } else { high += reach }
+            let reach = isize::try_from(length - 1).unwrap_or(isize::MAX).saturating_mul(stride);
+            if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
         }
-        Some((low, high + 1))
+        Some((low, high.saturating_add(1)))
     }
 
     /// Does some element of the buffer appear under several indices?
@@ -257,6 +260,21 @@ mod tests {
             let reversed: Vec<usize> = (0..layout.ndim()).rev().collect();
             prop_assert_eq!(&layout.permute(&reversed).permute(&reversed), &layout);
         }
+    }
+
+    #[test]
+    fn extents_beyond_the_address_space_do_not_wrap() {
+        let far = |shape: &[usize], strides: &[isize], offset| Layout {
+            shape: shape.iter().copied().collect(),
+            strides: strides.into(),
+            offset,
+        };
+        assert_eq!(far(&[5], &[1 << 62], 0).extent(), Some((0, isize::MAX)));
+        assert_eq!(far(&[5], &[-(1 << 62)], 0).extent(), Some((isize::MIN, 1)));
+        assert_eq!(far(&[3, 3], &[isize::MAX / 2; 2], 7).extent(), Some((7, isize::MAX)));
+        assert_eq!(far(&[2], &[1], usize::MAX).extent(), Some((isize::MAX, isize::MAX)));
+        assert_eq!(far(&[usize::MAX], &[1], 0).extent(), Some((0, isize::MAX)));
+        assert_eq!(far(&[usize::MAX, 0], &[1, 1], 0).extent(), None);
     }
 
     #[test]

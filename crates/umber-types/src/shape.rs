@@ -142,10 +142,10 @@ impl Shape {
         self.0.len()
     }
 
-    /// Number of elements.
+    /// Number of elements, or the largest number where there are more.
     #[inline]
     pub fn size(&self) -> usize {
-        self.0.iter().product()
+        self.0.iter().fold(1, |size: usize, &length| size.saturating_mul(length))
     }
 
     /// Append an axis.

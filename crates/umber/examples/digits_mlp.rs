@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use umber::Scalar;
 use umber::transforms::value_and_grad;
-use umber::types::Scalar;
 use umber::{Array, DType, KeepAxes, Result, eval, io, ops};
 
 const HIDDEN: i64 = 128;

@@ -160,11 +160,59 @@
 //! assert_eq!(error.to_string(), "[add] shapes (2,) and (3,) cannot be broadcast: got lengths that differ, expected equal ones or 1");
 //! ```
 
-pub use umber_core::{
-    Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
-    Stream, async_eval, backend, compile, device, eager, eval, export, frontend, graph, memory, ops, runtime,
-    s, synchronize, transforms,
+pub mod export;
+#[cfg(doctest)]
+mod sealed;
+
+pub use umber_core::ops;
+pub use umber_core::{Array, ArraySpec, async_eval, eval, s, synchronize};
+pub use umber_types::{
+    Axes, Bool, Complex, Complex32, Complex64, ConvAxis, Convolving, DType, Device, DeviceType, Element,
+    Elements, Error, IntoElements, KeepAxes, Kind, Nested, Quantization, QuantizationMode, Result, Scalar,
+    Shape, Stream, Value, bf16, f16,
 };
-pub use umber_io as io;
-pub use umber_kernels as kernels;
-pub use umber_types as types;
+
+/// Functions of arrays to functions of arrays: derivatives, batches, loops and branches.
+pub mod transforms {
+    pub use umber_core::transforms::{
+        Batched, CustomFunction, Jacobians, Linear, checkpoint, custom_function, eval_shape, grad, hessian,
+        jacfwd, jacrev, jvp, linearize, value_and_grad, vjp, vmap,
+    };
+
+    /// Loops and branches that are recorded as one operation, whatever the number of iterations.
+    pub mod control_flow {
+        pub use umber_core::transforms::control_flow::{
+            Bound, BranchFunction, Checkpoint, Order, RowFunction, ScanOptions, Scanned, cond, fori_loop,
+            map, map_batches, scan, switch, while_loop,
+        };
+    }
+}
+
+/// Functions that are traced once for each combination of shapes and dtypes.
+pub mod compile {
+    pub use umber_core::compile::{compile, disable, enable, is_enabled};
+}
+
+/// Devices, streams, and the threads that kernels use.
+pub mod device {
+    pub use umber_core::device::{
+        available, clear_streams, current_stream, default_device, default_stream, device_count, is_available,
+        new_stream, num_threads, set_default_device, set_default_stream, set_num_threads,
+    };
+}
+
+/// Memory of the host in use, its limits, and the cache of freed blocks.
+pub mod memory {
+    pub use umber_core::memory::allocator::{
+        clear_cache, get_active_memory, get_cache_memory, get_memory_limit, get_peak_memory,
+        reset_peak_memory, set_cache_limit, set_memory_limit,
+    };
+}
+
+/// Files: npy, npz, safetensors, GGUF.
+pub mod io {
+    pub use umber_io::{
+        Format, Loaded, Mapping, Progress, Put, Source, Target, Value, gguf, load, npy, npz, read,
+        safetensors,
+    };
+}

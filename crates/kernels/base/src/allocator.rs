@@ -3,8 +3,11 @@
 //! Fresh pages cost more than most kernels (the system zeroes each on first touch), so freed blocks stay in a cache
 //! up to a limit. Small ones wait in a list for each size, so that tiny operations neither search nor allocate for
 //! them. Blocks of 2 MiB and more are aligned to huge pages and ask for them.
+//!
+//! Invariant: every byte of a block is initialised. Fresh blocks are zero, and reused ones hold what their last user
+//! wrote. So a slice of plain numbers over a block is a valid slice before anything was stored in it.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{MutexGuard, OnceLock};
@@ -18,6 +21,8 @@ pub const ALIGNMENT: usize = 64;
 const HUGE_PAGE: usize = 2 << 20;
 /// Blocks up to this size come in multiples of [`ALIGNMENT`].
 const SMALL: usize = 4096;
+/// Blocks from this size on are mapped: the system gives zeroed pages when they are first touched.
+const MAPPED: usize = 128 << 10;
 
 /// A block of memory: where and how large. Freed by [`free`], never by itself.
 #[derive(Debug)]
@@ -161,11 +166,12 @@ fn capacity_of(bytes: usize) -> Result<usize> {
     Ok(capacity)
 }
 
+/// The layout of a block that the global allocator gives.
 fn layout_of(capacity: usize) -> Option<Layout> {
-    Layout::from_size_align(capacity, if capacity >= HUGE_PAGE { HUGE_PAGE } else { ALIGNMENT }).ok()
+    Layout::from_size_align(capacity, ALIGNMENT).ok()
 }
 
-/// A block of at least `bytes` bytes, contents undefined.
+/// A block of at least `bytes` bytes, which are zero or hold what an earlier user wrote.
 ///
 /// # Errors
 /// If that is beyond the memory limit, or more than the system gives.
@@ -223,14 +229,52 @@ fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
 }
 
 fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
-    let layout = layout_of(capacity)?;
-    // SAFETY: the layout has a size above zero.
-    let start = NonNull::new(unsafe { alloc(layout) })?;
-    if capacity >= HUGE_PAGE {
-        // SAFETY: advice on memory just allocated; failure is harmless.
-        unsafe { libc::madvise(start.as_ptr().cast(), capacity, libc::MADV_HUGEPAGE) };
+    if capacity < MAPPED {
+        // SAFETY: the layout has a size above zero.
+        return NonNull::new(unsafe { alloc_zeroed(layout_of(capacity)?) });
     }
-    Some(start)
+    if capacity < HUGE_PAGE {
+        return map(capacity);
+    }
+    // Map more than is needed and unmap what lies before and behind the aligned part.
+    let all = map(capacity.checked_add(HUGE_PAGE)?)?.as_ptr();
+    let before = all.align_offset(HUGE_PAGE);
+    // SAFETY: all parts lie inside of the mapping, of which nobody has a pointer yet, and begin and end at pages.
+    // Advice may fail without harm.
+    unsafe {
+        let start = all.add(before);
+        unmap(all, before);
+        unmap(start.add(capacity), HUGE_PAGE - before);
+        libc::madvise(start.cast(), capacity, libc::MADV_HUGEPAGE);
+        NonNull::new(start)
+    }
+}
+
+/// Map zeroed pages of the process's own.
+fn map(bytes: usize) -> Option<NonNull<u8>> {
+    // SAFETY: a new anonymous mapping touches no memory that is in use.
+    let start = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
+}
+
+/// Unmap pages.
+///
+/// # Safety
+/// They are part of a mapping made by [`map`], and nobody uses them any more.
+unsafe fn unmap(start: *mut u8, bytes: usize) {
+    if bytes > 0 {
+        // SAFETY: passed on from the caller. It fails only where the system is out of mappings, which leaks the pages.
+        unsafe { libc::munmap(start.cast(), bytes) };
+    }
 }
 
 /// Give a block back: to the cache, or to the system when the cache is full.
@@ -246,9 +290,14 @@ pub fn free(block: Block) {
 }
 
 fn release(block: Block) {
-    let layout = layout_of(block.capacity).expect("the block was allocated with this layout");
-    // SAFETY: allocated by `system_allocate` with the same layout, and owned by nobody else.
-    unsafe { dealloc(block.start.as_ptr(), layout) };
+    let start = block.start.as_ptr();
+    if block.capacity >= MAPPED {
+        // SAFETY: mapped by `system_allocate`, and owned by nobody else.
+        unsafe { unmap(start, block.capacity) };
+    } else if let Some(layout) = layout_of(block.capacity) {
+        // SAFETY: allocated by `system_allocate` with the same layout, and owned by nobody else.
+        unsafe { dealloc(start, layout) };
+    }
 }
 
 /// Bytes in use by arrays.
@@ -309,10 +358,24 @@ mod tests {
 
     #[test]
     fn blocks_are_aligned_and_large_enough() {
-        for bytes in [0, 1, 64, 65, 5000, 3 << 20] {
+        for bytes in [0, 1, 64, 65, 5000, 200_000, 3 << 20] {
             let block = allocate(bytes).expect("small");
-            assert!(block.capacity >= bytes && (block.start.as_ptr() as usize).is_multiple_of(ALIGNMENT));
+            let address = block.start.as_ptr() as usize;
+            assert!(block.capacity >= bytes && address.is_multiple_of(ALIGNMENT));
+            assert!(block.capacity < HUGE_PAGE || address.is_multiple_of(HUGE_PAGE));
             free(block);
+        }
+    }
+
+    #[test]
+    fn fresh_blocks_are_zero() {
+        for bytes in [64, 5000, MAPPED, 3 << 20] {
+            let capacity = capacity_of(bytes).expect("small");
+            let block = fresh(capacity, bytes).expect("there is memory");
+            // SAFETY: the block is this test's, and as long.
+            let all = unsafe { std::slice::from_raw_parts(block.start.as_ptr(), capacity) };
+            assert!(all.iter().all(|&byte| byte == 0));
+            release(block);
         }
     }
 

@@ -132,9 +132,10 @@ impl<'a> ViewMut<'a> {
     /// A view of a slice, dense from its start.
     ///
     /// # Panics
-    /// If the layout reaches outside the slice.
+    /// If the layout reaches outside the slice, or an element twice, which tasks could then write at once.
     pub fn of<T: Element>(slice: &'a mut [T], layout: &'a Layout) -> ViewMut<'a> {
         assert_inside(layout, slice.len());
+        assert!(!layout.is_overlapping(), "layout reaches an element of its slice twice");
         ViewMut { base: slice.as_mut_ptr().cast(), dtype: T::DTYPE, layout, exclusive: PhantomData }
     }
 

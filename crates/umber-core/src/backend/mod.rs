@@ -38,7 +38,11 @@ pub enum Support {
 ///
 /// Work on one stream runs in the order in which it was started. Work on different streams runs in any order, unless one stream
 /// [waits](Backend::wait) for an [`Event`] of the other. A backend that computes at once, as the CPU's, has nothing to wait for.
-pub trait Backend: Send + Sync {
+///
+/// # Safety
+/// Storage that a backend gives for outputs, or answers a copy with, holds what the specs say: the layout stays inside of
+/// the buffer.
+pub unsafe trait Backend: Send + Sync {
     /// The device this backend runs on.
     fn device(&self) -> Device;
 
@@ -61,7 +65,10 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// Nothing was started then, and the inputs are as they were. What goes wrong later is told by [`Backend::finish`].
-    fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event>;
+    ///
+    /// # Safety
+    /// The task is one that `op` infers: its specs are what the inputs give.
+    unsafe fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event>;
 
     /// Start copying elements to storage of the same shape. One of both may be dense memory of the host: what it is to hold is there
     /// when the copy is over, what is copied from it was read when this returns. Nobody else holds what is

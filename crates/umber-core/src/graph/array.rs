@@ -59,7 +59,7 @@ impl Array {
     }
 
     /// An evaluated array over memory that exists.
-    pub fn from_storage(storage: Storage, dtype: DType) -> Result<Array> {
+    pub(crate) fn from_storage(storage: Storage, dtype: DType) -> Result<Array> {
         ensure!(
             storage.fits(dtype),
             Value,
@@ -122,7 +122,7 @@ impl Array {
 
     /// The array as an argument of a function whose operations run later than they are written: of memory that others can
     /// write, what is there now.
-    pub fn settled(&self) -> Result<Array> {
+    pub(crate) fn settled(&self) -> Result<Array> {
         if self.is_volatile() && !self.is_traced() { self.copied() } else { Ok(self.clone()) }
     }
 
@@ -148,7 +148,7 @@ impl Array {
     ///
     /// # Safety
     /// The bytes of as many elements as the shape has are readable from `start` on.
-    pub unsafe fn from_dense(start: *const u8, shape: &Shape, dtype: DType) -> Result<Array> {
+    pub(crate) unsafe fn from_dense(start: *const u8, shape: &Shape, dtype: DType) -> Result<Array> {
         let array = Array::unwritten(shape, dtype)?;
         let buffer = &array.storage().expect("it is there").buffer;
         let own = buffer.host_start().expect("memory of the host");
@@ -237,41 +237,35 @@ impl Array {
 
     /// Bytes of all elements.
     pub fn nbytes(&self) -> usize {
-        self.size() * self.dtype().size()
+        self.size().saturating_mul(self.dtype().size())
     }
 
     /// The node this is an output of.
     #[inline]
-    pub fn node(&self) -> &Arc<Node> {
+    pub(crate) fn node(&self) -> &Arc<Node> {
         &self.node
     }
 
     /// Which output of the node.
     #[inline]
-    pub fn output(&self) -> usize {
+    pub(crate) fn output(&self) -> usize {
         self.output as usize
     }
 
-    /// Another output of the same node.
-    pub fn sibling(&self, output: usize) -> Array {
-        debug_assert!(output < self.node.outputs.len());
-        Array { node: Arc::clone(&self.node), output: output as u32 }
-    }
-
     /// All outputs of a node.
-    pub fn outputs_of(node: &Arc<Node>) -> SmallVec<[Array; 1]> {
+    pub(crate) fn outputs_of(node: &Arc<Node>) -> SmallVec<[Array; 1]> {
         (0..node.outputs.len()).map(|i| Array { node: Arc::clone(node), output: i as u32 }).collect()
     }
 
     /// Where the elements are, once evaluated.
     #[inline]
-    pub fn storage(&self) -> Option<&Storage> {
+    pub(crate) fn storage(&self) -> Option<&Storage> {
         self.node.outputs[self.output as usize].storage.get()
     }
 
     /// The elements for reading, once evaluated, if they are in memory of the host.
     #[inline]
-    pub fn view(&self) -> Option<View<'_>> {
+    pub(crate) fn view(&self) -> Option<View<'_>> {
         Some(self.storage()?.host()?.view(self.dtype()))
     }
 
@@ -302,13 +296,13 @@ impl Array {
 
     /// Is it followed by a transformation that goes on?
     #[inline]
-    pub fn is_traced(&self) -> bool {
+    pub(crate) fn is_traced(&self) -> bool {
         self.node.is_followed()
     }
 
     /// Can its memory be written from outside?
     #[inline]
-    pub fn is_volatile(&self) -> bool {
+    pub(crate) fn is_volatile(&self) -> bool {
         self.storage().is_some_and(|storage| storage.buffer.is_volatile())
     }
 
@@ -323,7 +317,7 @@ impl Array {
     }
 
     /// The constant this array is full of, if it was recorded as one and has no memory yet that could be written.
-    pub fn constant(&self) -> Option<Scalar> {
+    pub(crate) fn constant(&self) -> Option<Scalar> {
         match &self.node.op {
             Op::Full(full) if !self.is_evaluated() => Some(full.value),
             _ => None,
@@ -339,13 +333,6 @@ impl Array {
     pub(crate) fn into_unique_storage(self) -> Option<Storage> {
         let output = self.output();
         self.into_last_node()?.into_storage(output)
-    }
-
-    /// An array over foreign memory.
-    ///
-    /// The layout's offset and strides count elements from the start of the buffer.
-    pub fn from_buffer(buffer: Arc<Buffer>, layout: Layout, dtype: DType) -> Result<Array> {
-        Array::from_storage(Storage { buffer, layout }, dtype)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod array;
 mod conversions;
+mod internals;
 mod node;
 pub mod program;
 mod storage;
@@ -10,6 +11,7 @@ pub mod tracing;
 pub mod walk;
 
 pub use array::{Array, ArraySpec, Specs};
+pub use internals::ArrayInternals;
 pub(crate) use node::{Claim, Output, Recorded, UpToTwo, follower_of};
 pub use node::{Inputs, Node};
 pub use program::Program;

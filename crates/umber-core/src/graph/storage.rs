@@ -1,4 +1,7 @@
 //! Storage: a shared buffer seen through a layout. A view is the same buffer under another layout.
+//!
+//! A layout may reach outside of its buffer until somebody looks through it: everything public that makes a [`View`], a
+//! slice or an [`crate::Array`] of a storage checks the bounds for the dtype it is asked for.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -12,13 +15,30 @@ use crate::memory::Buffer;
 #[derive(Clone, Debug)]
 pub struct Storage {
     /// The memory.
-    pub buffer: Arc<Buffer>,
+    pub(crate) buffer: Arc<Buffer>,
     /// Which elements of it, in what order.
-    pub layout: Layout,
+    pub(crate) layout: Layout,
 }
 
 impl Storage {
-    /// Dense storage on the host for an array of this shape, contents undefined.
+    /// A buffer under a layout, whose offset and strides count elements from the start of the buffer.
+    pub fn new(buffer: Arc<Buffer>, layout: Layout) -> Storage {
+        Storage { buffer, layout }
+    }
+
+    /// The memory.
+    #[inline]
+    pub fn buffer(&self) -> &Arc<Buffer> {
+        &self.buffer
+    }
+
+    /// Which elements of the memory, in what order.
+    #[inline]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Dense storage on the host for an array of this shape: zeros, or what the memory held before.
     #[inline]
     pub fn allocate(shape: &Shape, dtype: DType) -> Result<Storage> {
         let bytes = shape.size().saturating_mul(dtype.size());
@@ -63,23 +83,36 @@ impl Storage {
     }
 
     /// The elements for writing, if nothing else holds the buffer and it is memory of the host.
+    ///
+    /// # Panics
+    /// If the layout reaches outside of the buffer, or an element twice.
     pub fn view_mut(&mut self, dtype: DType) -> Option<ViewMut<'_>> {
-        debug_assert!(self.fits(dtype));
+        self.check(dtype);
+        assert!(
+            self.layout.is_contiguous() || !self.layout.is_overlapping(),
+            "a layout for writing reaches an element twice"
+        );
         let buffer = Arc::get_mut(&mut self.buffer)?;
-        // SAFETY: as in `view`, and `get_mut` proves that nobody else holds the buffer.
+        // SAFETY: the layout stays inside of the buffer, and `get_mut` proves that nobody else holds that.
         Some(unsafe { ViewMut::new(buffer.host_start()?.as_ptr(), dtype, &self.layout) })
     }
 
     /// The elements for reading and for writing at once, if nothing else holds the buffer: for kernels that read
     /// an element no later than they write it.
     pub(crate) fn view_in_place(&mut self, dtype: DType) -> Option<(View<'_>, ViewMut<'_>)> {
-        debug_assert!(self.fits(dtype));
+        self.check(dtype);
         let start = Arc::get_mut(&mut self.buffer)?.host_start()?.as_ptr();
         // SAFETY: as in `view_mut`; both views are of the same elements, which the kernel reads before it writes them.
         Some(unsafe { (View::new(start, dtype, &self.layout), ViewMut::new(start, dtype, &self.layout)) })
     }
 
+    #[inline]
+    fn check(&self, dtype: DType) {
+        assert!(self.fits(dtype), "a layout reaches outside of its buffer");
+    }
+
     /// Does the layout stay inside the buffer?
+    #[inline]
     pub fn fits(&self, dtype: DType) -> bool {
         self.layout.extent().is_none_or(|(low, high)| {
             low >= 0
@@ -113,11 +146,14 @@ impl<'a> HostStorage<'a> {
     }
 
     /// The elements.
+    ///
+    /// # Panics
+    /// If the layout reaches outside of the buffer.
     #[inline]
     pub fn view(self, dtype: DType) -> View<'a> {
-        debug_assert!(self.storage.fits(dtype));
-        // SAFETY: layouts are built inside their buffer (checked on import, kept by views), which lives as long as
-        // the storage; nobody writes while it is shared (see `memory::Buffer`).
+        self.storage.check(dtype);
+        // SAFETY: the layout stays inside of the buffer, which lives as long as the storage; nobody writes while it is
+        // shared (see `memory::Buffer`).
         unsafe { View::new(self.start.as_ptr(), dtype, &self.storage.layout) }
     }
 

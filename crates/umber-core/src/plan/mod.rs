@@ -486,7 +486,8 @@ impl PlanStep {
     fn launch(&self, op: &Op, task: &mut Task<'_>, interrupts: &mut Interrupts) -> Result<()> {
         let run = || match control_flow::nested(op)? {
             Some(nested) => nested.run(task, interrupts),
-            None if self.is_on_host(task) => Cpu.launch(op, task).map(drop),
+            // SAFETY: the step's specs are what `infer` gave for its inputs.
+            None if self.is_on_host(task) => unsafe { Cpu.launch(op, task) }.map(drop),
             None => self.launch_on_device(op, task, interrupts),
         };
         let name = self.name();

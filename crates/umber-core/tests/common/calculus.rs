@@ -1,5 +1,6 @@
 //! Derivatives by differences, and functions to take them of.
 
+use umber_core::graph::ArrayInternals;
 use umber_core::primitives::reduce::Reduce;
 use umber_core::primitives::reshape::Reshape;
 use umber_core::{Array, Axes, DType, Result, Shape, ops};

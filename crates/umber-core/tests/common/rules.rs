@@ -1,6 +1,7 @@
 //! Checks of a primitive's rules, one node at a time, without any transform.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
+use umber_core::graph::ArrayInternals;
 use umber_core::op::Op;
 use umber_core::primitive::{Batched, Point, Primitive};
 use umber_core::primitives::cast::Cast;

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use umber::Array;
+use umber_core::Array;
 
 use super::described::refuse;
 use super::export::Export;

@@ -6,10 +6,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use umber::graph::Storage;
-use umber::memory::{Access, Buffer, Stability, is_mapped};
-use umber::types::layout::Strides;
-use umber::{Array, DType, Error, Layout, Shape};
+use umber_core::graph::{ArrayInternals, Storage};
+use umber_core::memory::{Access, Buffer, Stability, is_mapped};
+use umber_core::types::layout::Strides;
+use umber_core::{Array, DType, Error, Layout, Shape};
 
 use super::formats::ByteOrder;
 use crate::enter::{OrRaise, enter, to_exception};
@@ -246,7 +246,7 @@ impl Checked<'_> {
             *stride = if length <= 1 { 0 } else { *stride >> shift };
         }
         let layout = Layout { shape, strides, offset: self.offset >> shift };
-        Array::from_buffer(Arc::new(buffer), layout, self.from.dtype).or_raise()
+        Array::from_storage(Storage::new(Arc::new(buffer), layout), self.from.dtype).or_raise()
     }
 
     /// Are the elements in row-major order, one after the other?

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::memory::{Access, Lease, ViewPolicy};
-use umber::types::layout::Strides;
-use umber::{Array, DType, Layout, Result};
+use umber_core::graph::ArrayInternals;
+use umber_core::memory::{Access, Lease, ViewPolicy};
+use umber_core::types::layout::Strides;
+use umber_core::{Array, DType, Layout, Result};
 
 use crate::array::PyArray;
 use crate::enter::{OrRaise, enter, evaluate, warn_if_traced};
@@ -44,7 +45,7 @@ impl Export {
     #[inline(always)]
     pub(super) fn there(py: Python<'_>, exported: &PyArray) -> Option<Result<Export>> {
         let there = |array: &Array| {
-            let is_there = array.storage().is_some_and(|storage| storage.buffer.is_on_host());
+            let is_there = array.storage().is_some_and(|storage| storage.buffer().is_on_host());
             let is_there = is_there && !array.is_traced();
             is_there.then(|| Export::of(array, access(array, Handles::Objects)))
         };
@@ -85,9 +86,9 @@ impl Export {
     #[inline(always)]
     fn of(array: &Array, access: Access) -> Result<Export> {
         let storage = array.storage().expect("evaluated by the caller");
-        let lease = Lease::new(&storage.buffer, access)?;
-        let start = storage.buffer.host_start().expect("memory of the host");
-        Ok(Export { dtype: array.dtype(), layout: told(&storage.layout), start, lease })
+        let lease = Lease::new(storage.buffer(), access)?;
+        let start = storage.buffer().host_start().expect("memory of the host");
+        Ok(Export { dtype: array.dtype(), layout: told(storage.layout()), start, lease })
     }
 
     /// Address of the element at index zero.
@@ -156,8 +157,8 @@ enum Handles {
 #[inline]
 fn access(array: &Array, handles: Handles) -> Access {
     let storage = array.storage().expect("evaluated by the caller");
-    let buffer = &storage.buffer;
-    let is_overlapping = || !storage.layout.is_contiguous() && storage.layout.is_overlapping();
+    let buffer = storage.buffer();
+    let is_overlapping = || !storage.layout().is_contiguous() && storage.layout().is_overlapping();
     if buffer.access() != Access::Writable || is_overlapping() {
         return Access::ReadOnly;
     }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
-use umber::DType;
+use umber_core::DType;
 
 use crate::dtype::is_of_ml_dtypes;
 

@@ -7,9 +7,10 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
-use umber::memory::{Access, Stability};
-use umber::types::layout::{Strides, row_major_strides};
-use umber::{Array, DType, Shape, ops};
+use umber_core::graph::ArrayInternals;
+use umber_core::memory::{Access, Stability};
+use umber_core::types::layout::{Strides, row_major_strides};
+use umber_core::{Array, DType, Shape, ops};
 
 use super::described::{Copying, Described, Trust, refuse};
 use super::formats::{ByteOrder, from_struct_format, from_typestr, order_of_typestr};

@@ -4,8 +4,9 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
-use umber::types::layout::Strides;
-use umber::{Layout, ops};
+use umber_core::graph::ArrayInternals;
+use umber_core::types::layout::Strides;
+use umber_core::{Layout, ops};
 
 use super::export::Export;
 use crate::array::{PyArray, noting_sizes};

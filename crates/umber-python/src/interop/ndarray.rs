@@ -16,9 +16,10 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use umber::memory::{Access, Stability};
-use umber::types::layout::Strides;
-use umber::{Array, DType, Shape};
+use umber_core::graph::ArrayInternals;
+use umber_core::memory::{Access, Stability};
+use umber_core::types::layout::Strides;
+use umber_core::{Array, DType, Shape};
 
 use super::described::{Copying, Described, SMALL, Trust};
 use super::formats::{ByteOrder, struct_format};
@@ -81,15 +82,10 @@ impl NumPy {
     fn new(numpy: &Bound<'_, PyAny>) -> PyResult<Option<NumPy>> {
         let py = numpy.py();
         let ndarray = numpy.getattr("ndarray")?.cast_into::<PyType>()?;
-        // Without a lock nothing keeps others from changing what is being read.
-        let is_locked = match py.import("sys")?.getattr_opt("_is_gil_enabled")? {
-            Some(tell) => tell.call0()?.is_truthy()?,
-            None => true,
-        };
         let head: usize = py.import("builtins")?.getattr("object")?.getattr("__basicsize__")?.extract()?;
         let size: usize = ndarray.getattr("__basicsize__")?.extract()?;
         let is_aligned = head.is_multiple_of(align_of::<Fields>());
-        if !is_locked || !is_aligned || size < head + size_of::<Fields>() {
+        if !is_aligned || size < head + size_of::<Fields>() {
             return Ok(None);
         }
         let mut dtypes = Vec::new();

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyTuple, PyType};
-use umber::{DType, Scalar};
+use umber_core::{DType, Scalar};
 
 use super::buffer::Bits;
 use super::described::refuse;

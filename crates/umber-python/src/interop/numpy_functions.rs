@@ -7,7 +7,8 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
-use umber::ops;
+use umber_core::graph::ArrayInternals;
+use umber_core::ops;
 
 use crate::array::PyArray;
 use crate::convert;

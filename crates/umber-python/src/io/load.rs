@@ -5,8 +5,9 @@ use std::ffi::CString;
 use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use umber::io::{self, Format, Loaded, Mapping, Source, Value};
-use umber::{Array, DType};
+use umber_core::graph::ArrayInternals;
+use umber_core::{Array, DType};
+use umber_io::{Format, Loaded, Mapping, Source, Value};
 
 use super::place::{Place, place, source_of};
 use crate::enter::{OrRaise, enter};
@@ -57,7 +58,7 @@ fn load<'py>(
         }
         Place::Object(file) => (source_of(py, file.bind(py), format, mapping)?, format),
     };
-    let loaded = enter(py, || io::read(&source, format))?;
+    let loaded = enter(py, || umber_io::read(&source, format))?;
     let (arrays, metadata) = match loaded {
         Loaded::Npy(array) if !return_metadata => return Ok(Made::from(array).object(py)?.into_any()),
         Loaded::Npy(_) => {
@@ -94,7 +95,7 @@ fn load<'py>(
 }
 
 /// Floats of eight bits as MLX, which has no dtype for them, gives those that it reads.
-fn show_bits(array: &mut Array) -> umber::Result<()> {
+fn show_bits(array: &mut Array) -> umber_core::Result<()> {
     if matches!(array.dtype(), DType::Float8E4M3Fn | DType::Float8E8M0Fnu)
         && let Some(storage) = array.storage()
     {

@@ -10,8 +10,9 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use umber::Array;
-use umber::io::{Format, Mapping, Source, npy};
+use umber_core::Array;
+use umber_core::graph::ArrayInternals;
+use umber_io::{Format, Mapping, Source, npy};
 
 use crate::enter::{carry, enter};
 use crate::explain::shortened;
@@ -198,7 +199,7 @@ pub(super) fn copy_from_target<'a>(
         let given = array.clone();
         *array = enter(file.py(), || {
             given.eval()?;
-            let start = given.storage().and_then(|storage| Some(storage.buffer.host_start()?.addr().get()));
+            let start = given.storage().and_then(|storage| Some(storage.buffer().host_start()?.addr().get()));
             let is_inside = start.is_some_and(|start| mappings.iter().any(|range| range.contains(&start)));
             if is_inside { given.copied() } else { Ok(given) }
         })?;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
-use umber::io::{Format, Target, Value, gguf, npy, npz, safetensors};
-use umber::{Array, Result};
+use umber_core::{Array, Result};
+use umber_io::{Format, Target, Value, gguf, npy, npz, safetensors};
 
 use super::place::{Place, copy_from_target, place, put};
 use crate::array::PyArray;

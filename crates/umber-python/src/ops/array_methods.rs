@@ -3,9 +3,9 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::Array;
-use umber::ops::{self, ElementOrder, Selection};
-use umber::types::ReduceKind;
+use umber_core::Array;
+use umber_core::ops::{self, ElementOrder, Selection};
+use umber_core::types::ReduceKind;
 
 use super::choosing::mode_of;
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on, scan_order};

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::ops::{self, BitOrder};
+use umber_core::ops::{self, BitOrder};
 
 use crate::args::{Operand, StreamArg, on};
 use crate::made::Made;

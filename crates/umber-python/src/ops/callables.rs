@@ -3,9 +3,9 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use umber::transforms::Mapped;
-use umber::types::shape::normalize_axis;
-use umber::{Array, DType, Result, Shape, ops};
+use umber_core::transforms::Mapped;
+use umber_core::types::shape::normalize_axis;
+use umber_core::{Array, DType, Result, Shape, ops};
 
 use crate::args::{Ints, Operand};
 use crate::convert::from_object;

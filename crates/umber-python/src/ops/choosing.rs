@@ -3,8 +3,8 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use umber::ops::{self, DiagonalEnd, OutOfBounds};
-use umber::{Array, Scalar};
+use umber_core::ops::{self, DiagonalEnd, OutOfBounds};
+use umber_core::{Array, Scalar};
 
 use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;

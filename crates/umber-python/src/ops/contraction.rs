@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::{Array, ops};
+use umber_core::{Array, ops};
 
 use crate::args::{Ints, Operand, StreamArg, index, on};
 use crate::enter::OrRaise;
@@ -92,11 +92,13 @@ fn tensordot(a: Operand, b: Operand, axes: DotAxes, stream: Option<StreamArg>) -
     let dot = |axes: &DotAxes| match axes {
         DotAxes::Count(count) => match usize::try_from(*count) {
             Ok(count) => ops::tensordot_count(&a, &b, count),
-            Err(_) => Err(umber::Error::Value(format!("[tensordot] got {count} axes, expected 0 or more"))),
+            Err(_) => {
+                Err(umber_core::Error::Value(format!("[tensordot] got {count} axes, expected 0 or more")))
+            }
         },
         DotAxes::Lists(lists) => match &lists[..] {
             [left, right] => ops::tensordot(&a, &b, left.as_slice(), right.as_slice()),
-            other => Err(umber::Error::Value(format!(
+            other => Err(umber_core::Error::Value(format!(
                 "[tensordot] got {} lists of axes, expected one for each of two arrays",
                 other.len()
             ))),

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use umber::ops::{self, ConvOptions, ConvTransposeOptions, ConvolveMode, KernelOrder, PerAxis};
+use umber_core::ops::{self, ConvOptions, ConvTransposeOptions, ConvolveMode, KernelOrder, PerAxis};
 
 use crate::args::{Ints, Operand, StreamArg, on};
 use crate::made::Made;

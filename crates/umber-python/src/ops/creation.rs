@@ -3,8 +3,9 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyDict, PyTuple};
-use umber::types::shape::normalize_axis;
-use umber::{Array, DType, Scalar, Shape, ops};
+use umber_core::graph::ArrayInternals;
+use umber_core::types::shape::normalize_axis;
+use umber_core::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, named, number, on, placed};
 use crate::array::PyArray;
@@ -320,7 +321,7 @@ fn arange<'py>(
     };
     let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("arange", "step", &step))?;
     let given = [first, last, step].map(Scalar::default_dtype);
-    let found = given.into_iter().fold(DType::Int32, umber::types::promote);
+    let found = given.into_iter().fold(DType::Int32, umber_core::types::promote);
     let dtype = match dtype {
         // Integers that int32 does not hold keep their width.
         Some(DtypeArg::Number(NumberType::Int)) if found.is_integer() => found,
@@ -384,7 +385,7 @@ fn line_of_numbers(
     num: i64,
     endpoint: bool,
     dtype: Option<DtypeArg>,
-) -> umber::Result<Array> {
+) -> umber_core::Result<Array> {
     let is_complex = [first, last].iter().any(|end| matches!(end, Scalar::Complex(..)));
     if is_complex || dtype.is_some_and(|dtype| dtype.alone().is_complex()) {
         let (first, last, dtype) = (first.as_complex(), last.as_complex(), or(dtype, DType::Complex64));
@@ -406,7 +407,7 @@ pub(super) fn spaced_dtype(dtype: Option<DtypeArg>, ends: &[&Array]) -> DType {
     let is_complex = ends.iter().any(|end| end.dtype().is_complex());
     let default = if is_complex { DType::Complex64 } else { DType::Float32 };
     dtype.map_or(default, |dtype| {
-        let given = ends.iter().map(|end| end.dtype()).reduce(umber::types::promote);
+        let given = ends.iter().map(|end| end.dtype()).reduce(umber_core::types::promote);
         given.map_or(dtype.alone(), |given| dtype.beside(given))
     })
 }

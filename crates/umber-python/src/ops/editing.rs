@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
-use umber::Array;
-use umber::ops::{self, TrimmedEnds};
+use umber_core::Array;
+use umber_core::ops::{self, TrimmedEnds};
 
 use crate::args::{Ints, Operand, StreamArg, axes, compute, on};
 use crate::indexing::parse_one;

@@ -3,8 +3,8 @@
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use umber::Array;
-use umber::ops::{self, Closeness, Side};
+use umber_core::Array;
+use umber_core::ops::{self, Closeness, Side};
 
 use crate::args::{DeviceArg, Operand, StreamArg, on, placed};
 use crate::array::PyArray;

@@ -3,9 +3,9 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use umber::Array;
-use umber::ops::fast;
-use umber::types::Pairing;
+use umber_core::Array;
+use umber_core::ops::fast;
+use umber_core::types::Pairing;
 
 use crate::args::{Operand, StreamArg, on};
 use crate::dtype::DtypeArg;

@@ -1,9 +1,9 @@
 //! `umber.core.fft`: Fourier transforms.
 
 use pyo3::prelude::*;
-use umber::DType;
-use umber::ops::PadMode;
-use umber::ops::fft::{self as transforms, AxesOf, CosineOptions, CosineType, Frames, Norm};
+use umber_core::DType;
+use umber_core::ops::PadMode;
+use umber_core::ops::fft::{self as transforms, AxesOf, CosineOptions, CosineType, Frames, Norm};
 
 use crate::args::{DeviceArg, Ints, Operand, StreamArg, axes, on, placed};
 use crate::dtype::{DtypeArg, or};
@@ -89,7 +89,7 @@ macro_rules! transforms_of_several {
                 stream: Option<StreamArg>,
             ) -> PyResult<Made> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($two), norm)?);
-                let renamed = |error: umber::Error| {
+                let renamed = |error: umber_core::Error| {
                     error.map_message(|text| text.replacen(stringify!($name), stringify!($two), 1))
                 };
                 on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm).map_err(renamed)).map(Made::from)

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use umber::ops::{self, BinRule, Bins, Density};
+use umber_core::ops::{self, BinRule, Bins, Density};
 
 use crate::args::{Operand, StreamArg, compute, index};
 use crate::array::PyArray;

@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::ops::{self, MeshKind};
-use umber::{Array, DType, Shape};
+use umber_core::ops::{self, MeshKind};
+use umber_core::{Array, DType, Shape};
 
 use super::searching::tuple;
 use crate::args::{Ints, Operand, StreamArg, compute};

@@ -1,7 +1,7 @@
 //! Functions that take index arrays.
 
 use pyo3::prelude::*;
-use umber::ops;
+use umber_core::ops;
 
 use crate::args::{Ints, Operand, StreamArg, on};
 use crate::made::Made;

@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::Array;
-use umber::ops::{self, EdgeOrder, Outside, Samples};
+use umber_core::Array;
+use umber_core::ops::{self, EdgeOrder, Outside, Samples};
 
 use super::shaping::wrap;
 use crate::args::{Ints, Operand, StreamArg, axes, on};

@@ -1,7 +1,7 @@
 //! Reductions and scans that pass over what is not a number.
 
 use pyo3::prelude::*;
-use umber::ops;
+use umber_core::ops;
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
 use crate::dtype::{DtypeArg, summing};

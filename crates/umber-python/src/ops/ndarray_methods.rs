@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::Array;
-use umber::ops::{self, SortOrder};
+use umber_core::Array;
+use umber_core::ops::{self, SortOrder};
 
 use super::choosing::mode_of;
 use super::editing::repeated;

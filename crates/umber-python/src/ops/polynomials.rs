@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use umber::ops::{self, CovarianceUnit, Powers};
+use umber_core::ops::{self, CovarianceUnit, Powers};
 
 use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;

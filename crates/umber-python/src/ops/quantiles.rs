@@ -3,8 +3,8 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyComplex;
-use umber::ops::{self, NanPolicy, QuantileMethod};
-use umber::{Array, DType, Error};
+use umber_core::ops::{self, NanPolicy, QuantileMethod};
+use umber_core::{Array, DType, Error};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
 use crate::array::PyArray;

@@ -2,10 +2,10 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::ops::{
+use umber_core::ops::{
     self, Gathered, GlobalScales, MaybeQuantized, Quantization, QuantizationMode, Quantized, Turned,
 };
-use umber::{Array, DType};
+use umber_core::{Array, DType};
 
 use crate::args::{Operand, StreamArg, on};
 use crate::dtype::{DtypeArg, beside, or};

@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use umber::ops::random::{self, Replacement, Samples};
-use umber::{Array, DType};
+use umber_core::ops::random::{self, Replacement, Samples};
+use umber_core::{Array, DType};
 
 use super::random_state;
 use crate::args::{Ints, Operand, StreamArg, on};
@@ -58,7 +58,7 @@ fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyRes
 /// A scale, which cannot be negative. That of an array is not looked at: it may not be computed yet.
 fn check_scale(scale: Option<&Operand>) -> PyResult<()> {
     if let Some(Operand::Number(value)) = scale
-        && !matches!(value, umber::Scalar::Complex(..))
+        && !matches!(value, umber_core::Scalar::Complex(..))
         && value.as_f64() < 0.0
     {
         return Err(PyValueError::new_err(format!("scale: got {}, expected 0 or more", value.as_f64())));
@@ -79,7 +79,7 @@ fn drawn(dtype: Option<DtypeArg>, parameters: &[Option<&Operand>], default: DTyp
         Operand::Array(array) => Some(array.dtype()),
         Operand::Number(_) => None,
     });
-    match (dtype, given.reduce(umber::types::promote)) {
+    match (dtype, given.reduce(umber_core::types::promote)) {
         (Some(dtype), Some(given)) => dtype.beside(given),
         (dtype, _) => or(dtype, default),
     }
@@ -377,7 +377,7 @@ fn choice(
         None => Some(a.extract::<Operand>()?.alone()),
     };
     let count = match &source {
-        Some(array) => umber::types::shape::normalize_axis("choice", axis, array.ndim())
+        Some(array) => umber_core::types::shape::normalize_axis("choice", axis, array.ndim())
             .map(|axis| array.shape()[axis] as i64)
             .or_raise()?,
         None => a.extract()?,
@@ -386,7 +386,7 @@ fn choice(
         let shape = shape_or_scalar(shape.as_ref());
         let places = random::choice(count, shape, replacement, p.as_ref(), key.as_ref())?;
         match &source {
-            Some(array) => umber::ops::take(array, &places, Some(axis)),
+            Some(array) => umber_core::ops::take(array, &places, Some(axis)),
             None => Ok(places),
         }
     })

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple, PyType};
-use umber::ops::random;
+use umber_core::ops::random;
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;

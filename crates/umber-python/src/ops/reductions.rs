@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use umber::Scalar;
-use umber::ops::{self, Precision};
+use umber_core::Scalar;
+use umber_core::ops::{self, Precision};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, number, on, scan_order};
 use crate::array::PyArray;

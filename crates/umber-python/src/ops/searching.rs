@@ -3,8 +3,8 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::Array;
-use umber::ops::{self, Side};
+use umber_core::Array;
+use umber_core::ops::{self, Side};
 
 use crate::args::{Operand, StreamArg, compute, on};
 use crate::made::Made;

@@ -1,9 +1,9 @@
 //! Reductions that take NumPy's `dtype`, `initial` and `where` beside MLX's arguments.
 
 use pyo3::prelude::*;
-use umber::ops::{self, Selection};
-use umber::types::ReduceKind;
-use umber::{Array, DType};
+use umber_core::ops::{self, Selection};
+use umber_core::types::ReduceKind;
+use umber_core::{Array, DType};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
 use crate::dtype::{DtypeArg, summing};

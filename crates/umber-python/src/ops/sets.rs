@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::ops::{self, Distinct, NanIsEqual, Unique, UniqueSize};
+use umber_core::ops::{self, Distinct, NanIsEqual, Unique, UniqueSize};
 
 use crate::args::{Operand, StreamArg, compute, index, on};
 use crate::made::Made;

@@ -3,8 +3,9 @@
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::ops::{self, PadMode, PadStatistic, Split};
-use umber::{Array, Shape};
+use umber_core::graph::ArrayInternals;
+use umber_core::ops::{self, PadMode, PadStatistic, Split};
+use umber_core::{Array, Shape};
 
 use crate::args::{Ints, Operand, StreamArg, axes, on};
 use crate::array::PyArray;
@@ -57,8 +58,8 @@ fn reshape(
     let reshaped = on(stream, || ops::reshape(&a, shape.as_slice()))?;
     if copy == Some(false) && !a.is_traced() {
         evaluate(py, &a)?;
-        if a.storage().is_some_and(|storage| storage.layout.reshape(reshaped.shape()).is_none()) {
-            return Err(to_exception(umber::Error::Buffer(format!(
+        if a.storage().is_some_and(|storage| storage.layout().reshape(reshaped.shape()).is_none()) {
+            return Err(to_exception(umber_core::Error::Buffer(format!(
                 "[reshape] strides cannot say shape {} of an array of shape {}: got copy=False, expected copy=None or \
                  True",
                 reshaped.shape(),

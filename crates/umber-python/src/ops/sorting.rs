@@ -1,7 +1,7 @@
 //! Sorting and searching.
 
 use pyo3::prelude::*;
-use umber::ops::{self, SortOrder};
+use umber_core::ops::{self, SortOrder};
 
 use crate::args::{Operand, StreamArg, on};
 use crate::made::Made;

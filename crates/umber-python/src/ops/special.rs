@@ -1,7 +1,7 @@
 //! Special functions, the parts of numbers, and what is made of elementwise functions.
 
 use pyo3::prelude::*;
-use umber::ops;
+use umber_core::ops;
 
 use super::elementwise::{binary_functions, unary_functions};
 use crate::args::{Operand, StreamArg, compute, on};

@@ -3,9 +3,9 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use umber::Array;
-use umber::graph::tracing;
-use umber::ops::{self, Blocks, ElementOrder, Split};
+use umber_core::Array;
+use umber_core::graph::tracing;
+use umber_core::ops::{self, Blocks, ElementOrder, Split};
 
 use super::shaping::{list, wrap};
 use crate::args::{Ints, Operand, StreamArg, on};
@@ -201,7 +201,7 @@ fn ndim(a: Operand) -> usize {
 fn size(a: Operand, axis: Option<Ints>) -> PyResult<usize> {
     let a = a.alone();
     let Some(axis) = axis else { return Ok(noting_sizes(a).size()) };
-    let axes = on(None, || umber::Axes::normalized("size", axis.as_slice(), a.ndim()))?;
+    let axes = on(None, || umber_core::Axes::normalized("size", axis.as_slice(), a.ndim()))?;
     axes.iter().for_each(|&axis| tracing::note_length_read(&a, axis));
     Ok(axes.iter().map(|&axis| a.shape()[axis]).product())
 }

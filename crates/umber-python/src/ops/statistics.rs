@@ -1,7 +1,7 @@
 //! Statistics of several values.
 
 use pyo3::prelude::*;
-use umber::ops::{self, Covariance, Variables};
+use umber_core::ops::{self, Covariance, Variables};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
 use crate::dtype::{DtypeArg, beside};

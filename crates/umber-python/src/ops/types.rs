@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::types::{Float8, Kind, bf16, f16, promote};
-use umber::{DType, Error};
+use umber_core::types::{Float8, Kind, bf16, f16, promote};
+use umber_core::{DType, Error};
 
 use crate::args::number;
 use crate::array::PyArray;
@@ -274,7 +274,7 @@ impl FloatInfo {
     }
 
     fn __repr__(&self) -> String {
-        let number = |value| umber::runtime::printing::general(value, 6);
+        let number = |value| umber_core::runtime::printing::general(value, 6);
         format!("finfo(min={}, max={}, dtype={})", number(self.min), number(self.max), self.dtype.0)
     }
 }

@@ -1,8 +1,8 @@
 //! Windows, and numbers spaced evenly on a logarithmic scale.
 
 use pyo3::prelude::*;
-use umber::types::shape::normalize_axis;
-use umber::{Scalar, ops};
+use umber_core::types::shape::normalize_axis;
+use umber_core::{Scalar, ops};
 
 use super::creation::{Ends, end_of_line, exact, spaced_dtype, with_axes};
 use crate::args::{StreamArg, compute, on};

@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use umber::transforms::Trace;
-use umber::{Array, Error};
+use umber_core::transforms::Trace;
+use umber_core::{Array, Error};
 
 use super::call_user;
 use super::substitution::{Substitution, part, taken};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use umber::Array;
-use umber::compile::{self, Cache, CompiledGraph, Family, Traced};
-use umber::graph::tracing::Lengths;
+use umber_core::Array;
+use umber_core::compile::{self, Cache, CompiledGraph, Family, Traced};
+use umber_core::graph::tracing::Lengths;
 
 use super::signature::{Objects, Signature};
 use super::state::{Gone, Held, Spot, check_state, gather};

@@ -6,9 +6,9 @@ use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use umber::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, with_rules};
-use umber::types::shape::within;
-use umber::{Array, Error, Result, ops};
+use umber_core::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, with_rules};
+use umber_core::types::shape::within;
+use umber_core::{Array, Error, Result, ops};
 
 use super::vmap::spread_result;
 use super::{Whole, check_callable, describe};

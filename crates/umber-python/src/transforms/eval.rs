@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::{Array, eval};
+use umber_core::{Array, eval};
 
 use super::state::is_state;
 use crate::array::PyArray;
@@ -67,7 +67,7 @@ fn eval_arrays<'py>(
 #[pyo3(signature = (*args))]
 fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let arrays = arrays_of(args.py(), args)?;
-    enter(args.py(), move || umber::async_eval(&arrays))
+    enter(args.py(), move || umber_core::async_eval(&arrays))
 }
 
 /// [`eval_arrays`] as PyO3 calls it.

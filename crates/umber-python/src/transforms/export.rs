@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
-use umber::compile::Traced;
-use umber::export::{self, Exported, Parameter, Signature, Spelling, letters};
-use umber::graph::program::Operand;
-use umber::graph::tracing::Lengths;
-use umber::io::functions;
-use umber::transforms::Trace;
-use umber::{Array, ArraySpec};
+use umber_core::compile::Traced;
+use umber_core::export::{self, Exported, Parameter, Signature, Spelling, letters};
+use umber_core::graph::program::Operand;
+use umber_core::graph::tracing::Lengths;
+use umber_core::transforms::Trace;
+use umber_core::{Array, ArraySpec};
+use umber_io::functions;
 
 use super::{call_user, check_callable, grad};
 use crate::array::PyArray;
@@ -117,8 +117,8 @@ fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -
 /// What `trace` fails with: an error of the function that is traced, or one of umber's.
 struct Failure(PyErr);
 
-impl From<umber::Error> for Failure {
-    fn from(error: umber::Error) -> Failure {
+impl From<umber_core::Error> for Failure {
+    fn from(error: umber_core::Error) -> Failure {
         Failure(to_exception(error))
     }
 }
@@ -242,9 +242,10 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
             Operand::Slot(slot) => return told(py, *slot as usize, &specs[*slot as usize]),
             Operand::Constant(constant) => constant,
         };
-        let spec = ArraySpec { shape: umber::Shape::scalar(), dtype: constant.0.dtype };
+        let spec = ArraySpec { shape: umber_core::Shape::scalar(), dtype: constant.0.dtype };
         let scalar = told(py, more, &spec)?;
-        constants.push((letters(more), Array::full(umber::Shape::scalar(), constant.1, constant.0.dtype)));
+        constants
+            .push((letters(more), Array::full(umber_core::Shape::scalar(), constant.1, constant.0.dtype)));
         more += 1;
         if constant.0.shape.ndim() == 0 {
             return Ok(scalar);

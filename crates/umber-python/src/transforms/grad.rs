@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use umber::Array;
-use umber::transforms::{Trace, pull_back, pull_holomorphic, push_forward};
+use umber_core::Array;
+use umber_core::transforms::{Trace, pull_back, pull_holomorphic, push_forward};
 
 use super::arguments::{Assumed, Chosen};
 use super::substitution::{Substitution, part, taken};

@@ -6,8 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use umber::transforms::{Linear, Trace, pull_jacobians, push_jacobians};
-use umber::{ArraySpec, Shape, ops};
+use umber_core::transforms::{Linear, Trace, pull_jacobians, push_jacobians};
+use umber_core::{ArraySpec, Shape, ops};
 
 use super::arguments::{Assumed, Chosen};
 use super::grad::{Primals, parted};

@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use umber::transforms::Mapped;
-use umber::{Array, ops};
+use umber_core::transforms::Mapped;
+use umber_core::{Array, ops};
 
 use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};
@@ -108,17 +108,17 @@ impl ScalarKernel {
             // One axis for all: fewer steps, and the same elements.
             let flat = arrays.iter().map(|array| ops::reshape(array, &[shape.size() as i64]));
             let (tree, outputs) =
-                call.run(&flat.collect::<umber::Result<Vec<_>>>().or_raise()?, &[shape.size()])?;
+                call.run(&flat.collect::<umber_core::Result<Vec<_>>>().or_raise()?, &[shape.size()])?;
             let lengths: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
             let shaped = outputs.iter().map(|output| ops::reshape(output, &lengths));
-            (tree, shaped.collect::<umber::Result<Vec<_>>>().or_raise()?)
+            (tree, shaped.collect::<umber_core::Result<Vec<_>>>().or_raise()?)
         } else {
             let aligned = arrays.iter().map(|array| {
                 let missing = shape.ndim() - array.ndim();
                 let lengths = array.shape().iter().map(|&length| length as i64);
                 ops::reshape(array, &std::iter::repeat_n(1, missing).chain(lengths).collect::<Vec<_>>())
             });
-            call.run(&aligned.collect::<umber::Result<Vec<_>>>().or_raise()?, &shape)?
+            call.run(&aligned.collect::<umber_core::Result<Vec<_>>>().or_raise()?, &shape)?
         };
         tree.rebuild(py, &outputs)
     }

@@ -19,7 +19,7 @@ use pyo3::exceptions::{PyRecursionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{PyClass, PyClassInitializer};
-use umber::kernels::stack::stack_left;
+use umber_kernels::stack::stack_left;
 
 use crate::explain::settled;
 

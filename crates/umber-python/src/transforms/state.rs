@@ -7,7 +7,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use umber::Array;
+use umber_core::Array;
 
 use super::signature::Signature;
 use crate::array::PyArray;

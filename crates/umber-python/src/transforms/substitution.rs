@@ -11,7 +11,7 @@ use std::thread::{self, ThreadId};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use umber::Array;
+use umber_core::Array;
 
 use crate::array::PyArray;
 use crate::made::Made;

@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use umber::transforms::{Mapped, from_front};
-use umber::types::shape::{normalize_axis, within};
-use umber::{Array, Error};
+use umber_core::transforms::{Mapped, from_front};
+use umber_core::types::shape::{normalize_axis, within};
+use umber_core::{Array, Error};
 
 use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};

@@ -21,7 +21,8 @@ use crate::primitives::fused::Fused;
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu;
 
-impl Backend for Cpu {
+// SAFETY: kernels allocate outputs by their specs, or write over an input of the same size.
+unsafe impl Backend for Cpu {
     fn device(&self) -> Device {
         Device::CPU
     }
@@ -43,7 +44,7 @@ impl Backend for Cpu {
     }
 
     #[inline]
-    fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event> {
+    unsafe fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event> {
         let task = CpuTask::of(task);
         match op {
             Op::Fused(Fused(region)) => launch::region(region, task),

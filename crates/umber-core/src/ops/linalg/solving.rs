@@ -20,8 +20,7 @@ use crate::primitives::rules::{broadcast, cast, reshape, sub};
 /// use umber_core::{Array, ops::linalg::solve};
 /// let a = Array::from_slice(&[2.0f32, 0.0, 1.0, 4.0], [2, 2])?;
 /// let x = solve(&a, &Array::from_slice(&[2.0f32, 9.0], [2])?)?;
-/// x.eval()?;
-/// assert_eq!(x.view().and_then(|v| v.as_slice::<f32>()), Some(&[1.0, 2.0][..]));
+/// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0]);
 /// # Ok::<(), umber_types::Error>(())
 /// ```
 pub fn solve(a: &Array, b: &Array) -> Result<Array> {

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::{ffi, intern};
-use umber::backend::{Backend, backend};
+use umber_core::backend::{Backend, backend};
 
 use super::super::described::refuse;
 use super::super::export::Export;
@@ -198,7 +198,7 @@ impl PyArray {
 /// The backend of the device that an array is on, if that is not the CPU.
 fn elsewhere(array: &PyArray) -> Option<&'static dyn Backend> {
     let device = array.get().device();
-    if device == umber::Device::CPU { None } else { backend(device) }
+    if device == umber_core::Device::CPU { None } else { backend(device) }
 }
 
 /// `__dlpack__` as PyO3 calls it.

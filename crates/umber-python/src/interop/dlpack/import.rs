@@ -7,9 +7,9 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umber::Array;
-use umber::memory::{Access, Stability};
-use umber::types::layout::{Strides, row_major_strides};
+use umber_core::Array;
+use umber_core::memory::{Access, Stability};
+use umber_core::types::layout::{Strides, row_major_strides};
 
 use super::super::described::{Checked, Copying, Described, Trust, refuse};
 use super::super::formats::{ByteOrder, from_dlpack_code};
@@ -122,7 +122,7 @@ fn request<'py>(object: &Bound<'py, PyAny>, device: Device, copying: Copying) ->
     }
 }
 
-fn check_tensor(tensor: &Tensor) -> PyResult<umber::DType> {
+fn check_tensor(tensor: &Tensor) -> PyResult<umber_core::DType> {
     if !CPU_READABLE.contains(&tensor.device_type) {
         return Err(wrong_device(tensor.device_type));
     }
@@ -160,7 +160,8 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
             (ndim > 0 && !tensor.strides.is_null()).then(|| std::slice::from_raw_parts(tensor.strides, ndim));
         (shape, strides)
     };
-    let shape = umber::Shape::checked("from_dlpack", shape).map_err(|error| refuse(error.to_string()))?;
+    let shape =
+        umber_core::Shape::checked("from_dlpack", shape).map_err(|error| refuse(error.to_string()))?;
     let itemsize = dtype.size() as isize;
     let steps: Strides = match strides {
         Some(strides) => strides

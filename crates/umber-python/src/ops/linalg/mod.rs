@@ -5,7 +5,7 @@ mod products;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::ops::linalg::{self, Basis, Symmetry, Threshold, Triangle};
+use umber_core::ops::linalg::{self, Basis, Symmetry, Threshold, Triangle};
 
 use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;

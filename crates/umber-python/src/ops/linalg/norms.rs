@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use umber::ops::linalg::{self, MatrixNorm, Order};
+use umber_core::ops::linalg::{self, MatrixNorm, Order};
 
 use super::One;
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};

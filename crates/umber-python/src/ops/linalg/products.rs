@@ -1,8 +1,8 @@
 //! Products and powers of matrices, and what the array API counts among them.
 
 use pyo3::prelude::*;
-use umber::ops;
-use umber::ops::linalg;
+use umber_core::ops;
+use umber_core::ops::linalg;
 
 use super::One;
 use crate::args::{Operand, StreamArg, on};

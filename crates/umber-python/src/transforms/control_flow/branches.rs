@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::transforms::control_flow::Branches;
+use umber_core::transforms::control_flow::Branches;
 
 use super::super::call_user;
 use super::super::check_callable;

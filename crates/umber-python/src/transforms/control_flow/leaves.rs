@@ -2,8 +2,9 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use umber::types::promote::promote;
-use umber::{Array, DType};
+use umber_core::graph::ArrayInternals;
+use umber_core::types::promote::promote;
+use umber_core::{Array, DType};
 
 use crate::args::number;
 use crate::convert::from_object;

@@ -3,11 +3,11 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyTuple};
-use umber::transforms::control_flow::{
+use umber_core::transforms::control_flow::{
     Batches, Bound as LoopBound, Checkpoint, Construct, ForiLoop, Order, Scan, ScanOptions, WhileLoop,
 };
-use umber::types::promote::promote;
-use umber::{Array, Error, ops};
+use umber_core::types::promote::promote;
+use umber_core::{Array, Error, ops};
 
 use super::super::call_user;
 use super::super::check_callable;
