@@ -1,9 +1,10 @@
 //! The list of primitives: one line each, the only list.
 
-use umber_types::{Result, ensure};
+use umber_types::{Layout, Result, ensure};
 
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents};
+use crate::primitives::control_flow::ControlFlow;
 use crate::primitives::*;
 
 /// `enum Op` with a variant a primitive, and `impl Primitive for Op` that hands every question on.
@@ -44,6 +45,33 @@ macro_rules! primitives {
             }
             fn is_index(&self, input: usize) -> bool {
                 match self { $(Op::$variant(p) => p.is_index(input),)* }
+            }
+            fn fusion_role(&self) -> FusionRole {
+                match self { $(Op::$variant(p) => p.fusion_role(),)* }
+            }
+            fn takes_float8(&self) -> bool {
+                match self { $(Op::$variant(p) => p.takes_float8(),)* }
+            }
+            fn is_exact(&self) -> bool {
+                match self { $(Op::$variant(p) => p.is_exact(),)* }
+            }
+            fn is_view(&self) -> bool {
+                match self { $(Op::$variant(p) => p.is_view(),)* }
+            }
+            fn view(&self, input: &Layout) -> Option<Layout> {
+                match self { $(Op::$variant(p) => p.view(input),)* }
+            }
+            fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+                match self { $(Op::$variant(p) => p.eager_reads(inputs, specs),)* }
+            }
+            fn forwards(&self) -> bool {
+                match self { $(Op::$variant(p) => p.forwards(),)* }
+            }
+            fn control_flow(&self) -> Option<ControlFlow<'_>> {
+                match self { $(Op::$variant(p) => p.control_flow(),)* }
+            }
+            fn adds_lengths(&self) -> bool {
+                match self { $(Op::$variant(p) => p.adds_lengths(),)* }
             }
             fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
                 match self { $(Op::$variant(p) => p.eval_cpu(task),)* }

@@ -4,10 +4,11 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 use umber_kernels::{View, ViewMut};
-use umber_types::{Result, bail};
+use umber_types::{Layout, Result, bail};
 
 use crate::backend::Task;
 use crate::graph::{Array, ArraySpec, HostStorage, Specs, Storage};
+use crate::primitives::control_flow::ControlFlow;
 
 /// A kind of node. Everything the framework knows about it is in its one `impl` block.
 pub trait Primitive {
@@ -42,11 +43,80 @@ pub trait Primitive {
         false
     }
 
-    /// Compute on the CPU: choose layouts, call `umber-kernels`. Operations that a plan inlines or fuses have no kernel of
-    /// their own.
+    /// How fusion sees it. An operation that runs by itself is computed as it would be in a region.
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Alone
+    }
+
+    /// Does it take floats of eight bits as they are, since it moves elements without looking at what they are? Others are
+    /// given the float32 that these equal.
+    fn takes_float8(&self) -> bool {
+        false
+    }
+
+    /// Is its result exact or correctly rounded, and each element a function of the elements of the inputs at its place?
+    /// Then it is computed of constants before the program runs.
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    /// Does it show elements of its only input, whatever their places? Then it shows a constant as a constant.
+    fn is_view(&self) -> bool {
+        false
+    }
+
+    /// The layout under which it shows the elements of its input, if it need not copy them.
+    fn view(&self, _input: &Layout) -> Option<Layout> {
+        None
+    }
+
+    /// How many elements the CPU reads for a few elements of the result, if it may compute them where the operation is
+    /// written. Zero where it reads about as many; others are recorded.
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        None
+    }
+
+    /// Are the outputs the last inputs? Such an operation matters to transforms only, and is not run.
+    fn forwards(&self) -> bool {
+        false
+    }
+
+    /// The operation as control flow, if it runs functions that it holds.
+    fn control_flow(&self) -> Option<ControlFlow<'_>> {
+        None
+    }
+
+    /// May an axis of a result be as long as several axes of the inputs together? Then two sets of lengths may give one
+    /// result by chance.
+    fn adds_lengths(&self) -> bool {
+        false
+    }
+
+    /// Compute on the CPU: choose layouts, call `umber-kernels`. Operations that a plan inlines have no kernel of their own.
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {
         bail!(Runtime, "[{}] has no kernel of its own, expected it to be fused", self.name())
     }
+}
+
+/// How fusion sees an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FusionRole {
+    /// A step of a region: each element is a function of the elements of the inputs at its place.
+    Step,
+    /// The value of its input under a larger shape.
+    Broadcast,
+    /// The value of its input.
+    Alias,
+    /// A constant.
+    Constant,
+    /// Ends a region that computes its input.
+    Reduction,
+    /// Begins a region that reads it.
+    Product,
+    /// The value of its input under another shape, part of a region only behind a product.
+    Reshape,
+    /// Never part of a region.
+    Alone,
 }
 
 /// `None`: no rule here. The transform uses `expand`, or (jvp) derives it from `vjp`.

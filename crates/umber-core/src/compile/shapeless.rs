@@ -19,13 +19,13 @@ use smallvec::smallvec;
 use umber_types::Result;
 
 use super::adapting::{Adapted, Deciding};
-use super::constants::is_view;
 use super::hints::Hints;
 use super::simplify::simplify;
 use super::{CompiledGraph, Traced};
 use crate::graph::program::{self, Operand, Step};
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
+use crate::primitive::Primitive;
 
 /// A function traced at some lengths, and for which axes others are known to be no different.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Origin {
         let mut origin = Origin { arrays: vec![array.clone()], views: Vec::new() };
         let mut array = array.clone();
         while !array.is_evaluated()
-            && (is_view(array.node().op()) || matches!(array.node().op(), Op::Cast(_)))
+            && (array.node().op().is_view() || matches!(array.node().op(), Op::Cast(_)))
         {
             let Some(source) = array.node().lock_inputs().first().cloned() else { break };
             origin.views.push(array.node().op().clone());
@@ -283,7 +283,7 @@ impl Family {
         if ways.all(|way| Some(way) == first) {
             return false;
         }
-        let adds_lengths = |step: &Step| matches!(step.op, Op::Concatenate(_) | Op::Control(_));
+        let adds_lengths = |step: &Step| step.op.adds_lengths();
         let growth: Vec<f64> = changes.map(|(old, new)| (new as f64 / old as f64).ln()).collect();
         if self.traced.program.steps.iter().any(adds_lengths) || growth.len() > MOST_CHANGES {
             return true;

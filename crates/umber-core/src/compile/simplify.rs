@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, Stream, UnaryKind};
 
-use super::constants::{compute, is_view};
+use super::constants::compute;
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program, Specs};
 use crate::op::Op;
@@ -166,7 +166,8 @@ impl Simplified {
             }
         }
         if constants.len() == inputs.len() {
-            let value = if is_view(op) { Some(constants[0].0) } else { compute(op, &constants, spec.dtype)? };
+            let value =
+                if op.is_view() { Some(constants[0].0) } else { compute(op, &constants, spec.dtype)? };
             if let Some(value) = value {
                 return Ok(Some(Operand::Constant(Box::new((spec.clone(), value)))));
             }

@@ -6,9 +6,9 @@ use umber_types::{Axes, DType, Quantization, Result, bail, ensure};
 
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
+use crate::primitive::Primitive;
 use crate::primitives::control::Control;
 use crate::primitives::control_flow::{Body, Iteration};
-use crate::primitives::float8::moves;
 use crate::primitives::gather::are_axes;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::quantized::{Fp8, Quantize, Rounded, takes};
@@ -87,7 +87,7 @@ impl Site<'_> {
 
     fn check(&self) -> Result<()> {
         let is_float8 = self.inputs.iter().any(|input| input.dtype.is_float8());
-        self.must(!is_float8 || moves(self.op), "floats that are computed in")?;
+        self.must(!is_float8 || self.op.takes_float8(), "floats that are computed in")?;
         match self.op {
             Op::Cast(op) => {
                 self.takes(1)?;

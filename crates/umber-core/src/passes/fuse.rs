@@ -5,10 +5,11 @@ use umber_types::DType;
 use umber_types::tape::{Step as TapeStep, Tape, ValueId};
 
 use super::Slots;
-use super::partition::{Members, Role, Unit, partition, role};
+use super::partition::{Members, Unit, partition};
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
+use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
 use crate::primitives::fused::Fused;
@@ -103,10 +104,10 @@ fn resolve<'p>(mut operand: &'p Operand, members: &Members, slots: &Slots<'p>) -
         }
         let Some(i) = slots.writer(operand) else { return RegionOperand::Input(operand) };
         let step = &slots.steps()[i];
-        match (role(&step.op), members.position(i as u32)) {
-            (Role::Step, Some(number)) => return RegionOperand::Member(number),
-            (Role::Product | Role::Reshape, Some(_)) => return RegionOperand::Product,
-            (Role::Broadcast | Role::Alias, _) => operand = &step.inputs[0],
+        match (step.op.fusion_role(), members.position(i as u32)) {
+            (FusionRole::Step, Some(number)) => return RegionOperand::Member(number),
+            (FusionRole::Product | FusionRole::Reshape, Some(_)) => return RegionOperand::Product,
+            (FusionRole::Broadcast | FusionRole::Alias, _) => operand = &step.inputs[0],
             _ => return RegionOperand::Input(operand),
         }
     }
@@ -116,14 +117,14 @@ fn resolve<'p>(mut operand: &'p Operand, members: &Members, slots: &Slots<'p>) -
 fn region_of<'p>(slots: &Slots<'p>, members: &Members) -> (Region, SmallVec<[&'p Operand; 4]>) {
     let steps = slots.steps();
     let at = |member: u32| &steps[member as usize];
-    let is = |member: u32, wanted: Role| role(&at(member).op) == wanted;
-    let product = members.steps.iter().copied().find(|&member| is(member, Role::Product));
+    let is = |member: u32, wanted: FusionRole| at(member).op.fusion_role() == wanted;
+    let product = members.steps.iter().copied().find(|&member| is(member, FusionRole::Product));
     let beside = match (&at(members.root() as u32).op, product) {
         (Op::Reduce(reduction), _) => Beside::Reduction(reduction.clone()),
         (_, Some(_)) => Beside::Product,
         (_, None) => Beside::Nothing,
     };
-    let is_step = |member: &u32| is(*member, Role::Step);
+    let is_step = |member: &u32| is(*member, FusionRole::Step);
     let last = members.steps.iter().rposition(is_step).expect("a region has a step");
     let shape = slots.spec(members.steps[last] as usize).shape.clone();
     let before = u32::from(product.is_some());

@@ -20,6 +20,7 @@ use crate::graph::program::{self, Step};
 use crate::graph::{Array, ArraySpec, Program, Storage};
 use crate::op::Op;
 use crate::passes::{hoist, lower, specs_of};
+use crate::primitive::Primitive;
 use crate::primitives::fused::Fused;
 
 /// How the allocator's errors begin, behind the names of operations perhaps.
@@ -527,7 +528,7 @@ pub(crate) fn recorded_text(origin: Option<&Arc<str>>) -> String {
 
 /// Does the executor run it, not a backend?
 fn is_run_by_executor(op: &Op) -> bool {
-    matches!(op, Op::Loop(_) | Op::Branch(_) | Op::While(_) | Op::Transfer(_))
+    op.control_flow().is_some() || matches!(op, Op::Transfer(_))
 }
 
 /// A dense array of one value on the host.

@@ -4,11 +4,13 @@ use umber_types::tape::binary_dtype;
 use umber_types::{BinaryKind, Complex64, Result, Scalar, UnaryKind};
 
 use super::rules::{
-    add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, sub, unary, zeros_like,
+    add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, reads_of_elementwise, sub,
+    unary, zeros_like,
 };
 use super::select::Select;
+use crate::backend::{Function, elementwise};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 
 /// A function of two elements; both inputs have one shape and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -170,5 +172,33 @@ impl Primitive for Binary {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Step
+    }
+
+    fn is_exact(&self) -> bool {
+        self.0.answers_bool()
+            || matches!(
+                self.0,
+                BinaryKind::Add
+                    | BinaryKind::Subtract
+                    | BinaryKind::Multiply
+                    | BinaryKind::Divide
+                    | BinaryKind::Maximum
+                    | BinaryKind::Minimum
+                    | BinaryKind::BitwiseAnd
+                    | BinaryKind::BitwiseOr
+                    | BinaryKind::BitwiseXor
+            )
+    }
+
+    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+        reads_of_elementwise(inputs, specs)
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        elementwise(Function::Binary(self.0), task)
     }
 }

@@ -1,11 +1,13 @@
 //! Broadcast: the same elements seen under a larger shape. Never copies.
 
 use smallvec::smallvec;
-use umber_types::{Result, Shape};
+use umber_types::{Layout, Result, Shape};
 
 use super::rules::{align, linear_jvp, unbroadcast};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+};
 
 /// View of the input under a shape that it broadcasts to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -38,6 +40,26 @@ impl Primitive for Broadcast {
             let aligned = align(&inputs[0], self.shape.ndim())?;
             Ok(vec![Batched::yes(Array::record_one(Broadcast { shape }, &[&aligned])?)])
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Broadcast
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        Some(input.broadcast_to(&self.shape))
+    }
+
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(0)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -3,9 +3,10 @@
 use smallvec::smallvec;
 use umber_types::{DType, Result};
 
-use super::rules::{batch_elementwise, cast, linear_jvp, zeros_like};
+use super::rules::{batch_elementwise, cast, linear_jvp, reads_of_elementwise, zeros_like};
+use crate::backend::{Function, elementwise};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 
 /// Conversion to a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -47,5 +48,21 @@ impl Primitive for Cast {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Step
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+        reads_of_elementwise(inputs, specs)
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        elementwise(Function::Cast(self.0), task)
     }
 }

@@ -56,4 +56,12 @@ impl Primitive for Checkpoint {
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         Some(Ok(self.split(inputs).1.to_vec()))
     }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn forwards(&self) -> bool {
+        true
+    }
 }

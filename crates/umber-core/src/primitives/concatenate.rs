@@ -83,6 +83,14 @@ impl Primitive for Concatenate {
         })
     }
 
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn adds_lengths(&self) -> bool {
+        true
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         if let [only] = &task.inputs[..]
             && only.is_dense_alone(task.specs[0].dtype)

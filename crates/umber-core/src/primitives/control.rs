@@ -2,12 +2,12 @@
 
 use smallvec::smallvec;
 use umber_kernels::View;
-use umber_types::{ArgReduceKind, DType, ReduceKind, Result, Scalar, Shape, ensure};
+use umber_types::{ArgReduceKind, DType, Layout, ReduceKind, Result, Scalar, Shape, ensure};
 
 use super::gather::unnamed;
 use super::rules::{tangent_or_zero, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 
 /// An operation that matters to transforms, not to values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -184,6 +184,22 @@ impl Primitive for Control {
                 .map(|(array, like)| Batched { array, batched: like.batched })
                 .collect())
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        if *self == Control::StopGradient { FusionRole::Alias } else { FusionRole::Alone }
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        (*self == Control::StopGradient).then(|| input.clone())
+    }
+
+    fn adds_lengths(&self) -> bool {
+        true
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

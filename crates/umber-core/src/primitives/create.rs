@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use umber_types::{DType, Result, Scalar, Shape};
 
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule};
 
 /// One value everywhere. A constant inside fused kernels; the node is built with its spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -72,6 +72,14 @@ impl Primitive for Full {
 
     no_inputs!();
 
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Constant
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|_, output| {
             umber_kernels::create::fill(self.value, output);
@@ -109,6 +117,10 @@ impl Primitive for Eye {
     }
 
     no_inputs!();
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let EyeParameters { diagonal, fill_below, .. } = *self.0;

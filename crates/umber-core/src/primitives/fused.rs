@@ -6,8 +6,9 @@ use std::sync::Arc;
 use umber_types::tape::Tape;
 use umber_types::{Result, Shape, bail};
 
+use crate::backend;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::matmul::MatMul;
 use crate::primitives::region::{Beside, Region};
 
@@ -76,5 +77,9 @@ impl Primitive for Fused {
 
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         Some(self.0.replay(inputs))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        backend::region(&self.0, task)
     }
 }

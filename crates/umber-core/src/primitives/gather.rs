@@ -291,6 +291,10 @@ impl Primitive for Gather {
         input > 0
     }
 
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let spec = task.specs[0];
         let source = &task.inputs[0].layout.shape;
@@ -339,6 +343,10 @@ impl Primitive for GatherAxis {
 
     fn is_index(&self, input: usize) -> bool {
         input == 1
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

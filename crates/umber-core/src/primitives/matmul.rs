@@ -4,7 +4,9 @@ use umber_types::{Result, Shape, ensure};
 
 use super::rules::{add, batch, conj, reshape, swap_last, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+};
 
 /// `[..., m, k]` times `[..., k, n]`; both inputs have the same batch axes and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -72,6 +74,15 @@ impl Primitive for MatMul {
             let lanes = lanes(inputs);
             Ok(vec![Batched::yes(matmul(&batch(a, lanes)?, &batch(b, lanes)?)?)])
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Product
+    }
+
+    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+        let depth = inputs[0].shape().last().copied().unwrap_or(0);
+        Some(depth.saturating_mul(specs[0].shape.size()))
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -1,11 +1,13 @@
 //! Reshape: the same elements in the same order under another shape. Copies only when strides cannot say it.
 
 use smallvec::smallvec;
-use umber_types::{Result, Shape, ensure};
+use umber_types::{Layout, Result, Shape, ensure};
 
 use super::rules::{linear_jvp, reshape};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+};
 
 /// Another shape of the same size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -45,6 +47,26 @@ impl Primitive for Reshape {
             shape.insert(0, lanes(inputs));
             Ok(vec![Batched::yes(Array::record_one(Reshape { shape }, &[&inputs[0].array])?)])
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Reshape
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        input.reshape(&self.shape)
+    }
+
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(0)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -204,6 +204,10 @@ impl Primitive for Scatter {
         (1..=self.axes.len()).contains(&input)
     }
 
+    fn takes_float8(&self) -> bool {
+        self.kind == ScatterKind::Set
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let source = task.inputs[0].layout.shape.clone();
         let sizes = slice_sizes(&self.axes, &source);
@@ -267,6 +271,10 @@ impl Primitive for ScatterAxis {
 
     fn is_index(&self, input: usize) -> bool {
         input == 1
+    }
+
+    fn takes_float8(&self) -> bool {
+        self.kind == ScatterKind::Set
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -2,9 +2,10 @@
 
 use umber_types::Result;
 
-use super::rules::{batch_elementwise, tangent_or_zero, zeros_like};
+use super::rules::{batch_elementwise, reads_of_elementwise, tangent_or_zero, zeros_like};
+use crate::backend::{Function, elementwise};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 
 /// `where(condition, a, b)`: three inputs of one shape, the first bool, the others of one dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -45,5 +46,21 @@ impl Primitive for Select {
 
     fn is_index(&self, input: usize) -> bool {
         input == 0
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Step
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+        reads_of_elementwise(inputs, specs)
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        elementwise(Function::Select, task)
     }
 }

@@ -243,6 +243,22 @@ impl Primitive for Slice {
         })
     }
 
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        Some(self.of(input))
+    }
+
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(0)
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let input = &task.inputs[0];
         let storage = input.with_layout(self.of(&input.layout));

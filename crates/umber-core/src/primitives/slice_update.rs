@@ -202,6 +202,10 @@ impl Primitive for SliceUpdate {
         })
     }
 
+    fn takes_float8(&self) -> bool {
+        self.kind == ScatterKind::Set
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let dtype = task.dtypes[0];
         let Some(kind) = combining(self.kind) else {

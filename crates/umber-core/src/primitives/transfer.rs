@@ -35,6 +35,10 @@ impl Primitive for Transfer {
         rule(|| batch_elementwise(*self, inputs))
     }
 
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let storage = task.inputs[0].clone();
         task.answer(storage);

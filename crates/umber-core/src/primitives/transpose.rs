@@ -1,7 +1,7 @@
 //! Transpose: the same elements with the axes in another order. Never copies.
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::{Result, Shape};
+use umber_types::{Layout, Result, Shape};
 
 use super::rules::{linear_jvp, transpose};
 use crate::graph::{Array, ArraySpec, Specs};
@@ -44,6 +44,22 @@ impl Primitive for Transpose {
                 std::iter::once(0).chain(self.permutation.iter().map(|&axis| axis + 1)).collect();
             Ok(vec![Batched::yes(Array::record_one(Transpose { permutation }, &[&inputs[0].array])?)])
         })
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        Some(input.permute(&self.permutation))
+    }
+
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(0)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -7,11 +7,13 @@ use umber_types::tape::unary_dtype;
 use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
 
 use super::rules::{
-    add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, polynomial, sub, unary, zeros_like,
+    add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, polynomial, reads_of_elementwise,
+    sub, unary, zeros_like,
 };
 use super::select::Select;
+use crate::backend::{Function, elementwise};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 
 /// A function of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -193,5 +195,39 @@ impl Primitive for Unary {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Step
+    }
+
+    fn is_exact(&self) -> bool {
+        matches!(
+            self.0,
+            UnaryKind::Abs
+                | UnaryKind::Negative
+                | UnaryKind::Sign
+                | UnaryKind::Square
+                | UnaryKind::Sqrt
+                | UnaryKind::Floor
+                | UnaryKind::Ceil
+                | UnaryKind::Round
+                | UnaryKind::Trunc
+                | UnaryKind::LogicalNot
+                | UnaryKind::BitwiseInvert
+                | UnaryKind::IsNan
+                | UnaryKind::IsInf
+                | UnaryKind::IsFinite
+                | UnaryKind::SignBit
+                | UnaryKind::BitCount
+        )
+    }
+
+    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+        reads_of_elementwise(inputs, specs)
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        elementwise(Function::Unary(self.0), task)
     }
 }

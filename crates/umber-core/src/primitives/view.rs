@@ -87,6 +87,10 @@ impl Primitive for View {
         rule(|| Ok(vec![Batched::yes(Array::record_one(*self, &[&inputs[0].array])?)]))
     }
 
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let (from, shape) = (task.dtypes[0], &task.specs[0].shape);
         if shape.size() == 0 {

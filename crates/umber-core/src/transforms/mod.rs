@@ -40,10 +40,10 @@ mod holders {
     use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
 
     pub(super) fn vjp(op: &Op, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        match op {
-            Op::Checkpoint(held) => Some(checkpoint::vjp(held, at, cotangents)),
-            _ => op.vjp(at, cotangents),
+        if let Op::Checkpoint(held) = op {
+            return Some(checkpoint::vjp(held, at, cotangents));
         }
+        op.vjp(at, cotangents)
     }
 
     pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {

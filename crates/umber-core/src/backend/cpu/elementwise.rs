@@ -5,19 +5,15 @@ use std::rc::Rc;
 
 use umber_kernels::tape::Program;
 use umber_types::tape::{Step, Tape};
-use umber_types::{BinaryKind, DType, Result, UnaryKind, bail};
+use umber_types::{BinaryKind, DType, Result, UnaryKind};
 
 use super::launch;
 use super::tape_cache::{Key, TapeCache};
-use crate::op::Op;
 use crate::primitive::CpuTask;
-use crate::primitives::binary::Binary;
-use crate::primitives::cast::Cast;
-use crate::primitives::select::Select;
-use crate::primitives::unary::Unary;
 
+/// What an elementwise operation computes of the elements at one place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Function {
+pub(crate) enum Function {
     Unary(UnaryKind),
     Binary(BinaryKind),
     Select,
@@ -36,14 +32,7 @@ thread_local! {
 }
 
 /// Run an elementwise operation.
-pub(super) fn run(op: &Op, task: &mut CpuTask<'_>) -> Result<()> {
-    let function = match op {
-        Op::Unary(Unary(kind)) => Function::Unary(*kind),
-        Op::Binary(Binary(kind)) => Function::Binary(*kind),
-        Op::Select(Select) => Function::Select,
-        Op::Cast(Cast(to)) => Function::Cast(*to),
-        _ => bail!(Runtime, "[{}] got no elementwise operation, expected one", op.name()),
-    };
+pub(crate) fn elementwise(function: Function, task: &mut CpuTask<'_>) -> Result<()> {
     let mut signature = Signature { function, dtypes: [None; 3] };
     for (place, dtype) in signature.dtypes.iter_mut().zip(&task.dtypes) {
         *place = Some(*dtype);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use umber_types::Result;
 
-use super::{Body, Construct, Prepared, needs_evaluator};
+use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
 use crate::graph::{ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 
@@ -52,6 +52,14 @@ impl Primitive for Branch {
 
     fn is_index(&self, input: usize) -> bool {
         input == 0
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn control_flow(&self) -> Option<ControlFlow<'_>> {
+        Some(ControlFlow::Branch(self))
     }
 
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {

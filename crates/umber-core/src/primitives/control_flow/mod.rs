@@ -53,6 +53,17 @@ impl Construct {
     }
 }
 
+/// The operations that run functions they hold.
+#[derive(Clone, Copy, Debug)]
+pub enum ControlFlow<'a> {
+    /// A known number of times.
+    Loop(&'a Loop),
+    /// One of several.
+    Branch(&'a Branch),
+    /// For as long as a condition holds.
+    While(&'a While),
+}
+
 /// A function that an operation holds, and what it gives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Body {
@@ -134,12 +145,14 @@ pub(crate) fn record_again(
     inputs: Inputs,
     stream: umber_types::Stream,
 ) -> Result<smallvec::SmallVec<[Array; 1]>> {
-    match op {
-        Op::Loop(repeated) => repeated.record_on(inputs, stream),
-        // Where lengths are known, a constant.
-        Op::NumberOfElements(number) => Ok(smallvec::smallvec![number.clone().record(&inputs[0])?]),
-        _ => Array::record_on(op.clone(), inputs, stream),
+    if let Op::Loop(repeated) = op {
+        return repeated.record_on(inputs, stream);
     }
+    // Where lengths are known, a constant.
+    if let Op::NumberOfElements(number) = op {
+        return Ok(smallvec::smallvec![number.clone().record(&inputs[0])?]);
+    }
+    Array::record_on(op.clone(), inputs, stream)
 }
 
 /// The answer of `eval_cpu`: these operations run programs, which only the evaluator can.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, Shape, Stream};
 
-use super::{Body, Construct, Prepared, needs_evaluator};
+use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
 use crate::graph::program::Operand;
 use crate::graph::tracing::{Residuals, residuals};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
@@ -137,6 +137,14 @@ impl Primitive for Loop {
 
     fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
         None
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn control_flow(&self) -> Option<ControlFlow<'_>> {
+        Some(ControlFlow::Loop(self))
     }
 
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use umber_types::Result;
 
-use super::{Body, Construct, Prepared, needs_evaluator};
+use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 
@@ -49,6 +49,14 @@ impl Primitive for While {
 
     fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
         None
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn control_flow(&self) -> Option<ControlFlow<'_>> {
+        Some(ControlFlow::While(self))
     }
 
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {
