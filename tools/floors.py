@@ -65,6 +65,7 @@ LAYERS = {
         "ops",
         "primitive",
         "primitives",
+        "validation",
     },
     "passes": {"passes"},
     "plan": {"plan"},

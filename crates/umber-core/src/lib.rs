@@ -23,6 +23,7 @@ pub mod primitive;
 pub mod primitives;
 pub mod runtime;
 pub mod transforms;
+pub mod validation;
 
 pub use graph::{Array, ArraySpec};
 pub use runtime::{async_eval, eval, synchronize};

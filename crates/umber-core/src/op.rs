@@ -6,6 +6,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents};
 use crate::primitives::control_flow::ControlFlow;
 use crate::primitives::*;
+use crate::validation::Site;
 
 /// `enum Op` with a variant a primitive, and `impl Primitive for Op` that hands every question on.
 macro_rules! primitives {
@@ -30,6 +31,9 @@ macro_rules! primitives {
                 let specs = match self { $(Op::$variant(p) => p.infer(inputs),)* }?;
                 check_sizes(self.name(), &specs)?;
                 Ok(specs)
+            }
+            fn validate(&self, site: &Site<'_>) -> Result<()> {
+                match self { $(Op::$variant(p) => p.validate(site),)* }
             }
             fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
                 match self { $(Op::$variant(p) => p.vjp(at, cotangents),)* }

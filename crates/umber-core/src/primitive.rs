@@ -9,6 +9,7 @@ use umber_types::{Layout, Result, bail};
 use crate::backend::Task;
 use crate::graph::{Array, ArraySpec, HostStorage, Specs, Storage};
 use crate::primitives::control_flow::ControlFlow;
+use crate::validation::Site;
 
 /// A kind of node. Everything the framework knows about it is in its one `impl` block.
 pub trait Primitive {
@@ -17,6 +18,11 @@ pub trait Primitive {
 
     /// Shapes and dtypes of the outputs. The only place they are decided.
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs>;
+
+    /// Are these inputs that the functions in `ops` could have recorded it on? Rules and kernels trust what those checked, and
+    /// a step that a file brought has not been there. What `infer` refuses need not be refused here, as long as this lets
+    /// it be asked.
+    fn validate(&self, site: &Site<'_>) -> Result<()>;
 
     /// Pull cotangents of the outputs back to the inputs that ask for one.
     ///

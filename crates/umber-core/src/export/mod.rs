@@ -1,6 +1,5 @@
 //! Export: functions as data that files can keep, and graphs as pictures.
 
-mod check;
 mod dot;
 mod spelling;
 
@@ -15,6 +14,7 @@ use crate::graph::tracing::Lengths;
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
 use crate::primitives::leaf::Leaf;
+use crate::validation;
 
 /// The arguments that a trace of a function is for.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -197,7 +197,7 @@ impl Exported {
             Value,
             "[import_function] the axes that are free are not those of the arguments"
         );
-        let slots = check::check(&program)?;
+        let slots = validation::slots(&program)?;
         ensure!(
             free.reads.iter().all(|read| read.is_within(&slots)),
             Value,

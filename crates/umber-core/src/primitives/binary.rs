@@ -11,6 +11,7 @@ use super::select::Select;
 use crate::backend::{Function, elementwise};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// A function of two elements; both inputs have one shape and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -143,6 +144,10 @@ impl Primitive for Binary {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         debug_assert_eq!(inputs[0], inputs[1]);
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: binary_dtype(self.0, inputs[0].dtype) }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.alike(2)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

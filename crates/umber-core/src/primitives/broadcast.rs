@@ -8,6 +8,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{
     Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
 };
+use crate::validation::Site;
 
 /// View of the input under a shape that it broadcasts to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -23,6 +24,12 @@ impl Primitive for Broadcast {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        let fits = site.inputs[0].shape.broadcasts_to(&self.shape);
+        site.must(fits, &format!("a part of shape {}", self.shape))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -7,6 +7,7 @@ use super::rules::{batch_elementwise, cast, linear_jvp, reads_of_elementwise, ze
 use crate::backend::{Function, elementwise};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Conversion to a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -26,6 +27,11 @@ impl Primitive for Cast {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: self.0 }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.must(!self.0.is_float8(), "a dtype that is computed in")
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -10,6 +10,7 @@ use umber_types::Result;
 
 use crate::graph::{Array, ArraySpec, Program, Specs};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
+use crate::validation::{self, Site};
 
 /// Outputs of a function that can be computed again.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -43,6 +44,12 @@ impl Primitive for Checkpoint {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(self.split(inputs).1.iter().map(|&spec| spec.clone()).collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        let outputs = validation::outputs(&self.program)?;
+        let expected = self.program.arguments.iter().chain(&outputs);
+        site.must(site.inputs.iter().copied().eq(expected), "a function's arguments and outputs")
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

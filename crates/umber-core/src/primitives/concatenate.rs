@@ -8,6 +8,7 @@ use super::slice::{Window, slice_along};
 use super::slice_update::write_window;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Any number of inputs, at least one, alike but for their lengths along the axis. The result is dense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -51,6 +52,13 @@ impl Primitive for Concatenate {
             length = length.saturating_add(input.shape[self.axis]);
         }
         Ok(ArraySpec { shape: first.shape.with(self.axis, length), dtype: first.dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes_some()?;
+        site.axis(self.axis)?;
+        let are_alike = site.inputs.iter().all(|input| input.shape.ndim() == site.ndim(0));
+        site.must(are_alike, "as many axes each")
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -8,6 +8,7 @@ use super::gather::unnamed;
 use super::rules::{tangent_or_zero, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// An operation that matters to transforms, not to values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -138,6 +139,27 @@ impl Primitive for Control {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(inputs[..self.outputs()].iter().map(|&spec| spec.clone()).collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        match self {
+            Control::StopGradient => site.takes(1),
+            Control::Depends { .. } => site.takes_some(),
+            Control::Found(_) => {
+                site.takes(2)?;
+                site.must(site.inputs[1].dtype == DType::Bool, "places and a condition of bool")
+            }
+            Control::Counted { .. } => {
+                site.takes(2)?;
+                site.must(site.inputs[1].dtype == DType::Int64, "an array and counts of int64")
+            }
+            Control::Classes { .. } => {
+                site.takes(1)?;
+                let is_signed =
+                    matches!(site.inputs[0].dtype, DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64);
+                site.must(is_signed, "signed integers")
+            }
+        }
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -5,6 +5,7 @@ use umber_types::{DType, Result, Scalar, Shape};
 
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule};
+use crate::validation::Site;
 
 /// One value everywhere. A constant inside fused kernels; the node is built with its spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -70,6 +71,10 @@ impl Primitive for Full {
         Ok(ArraySpec { shape: Shape::scalar(), dtype: self.value.default_dtype() }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
+    }
+
     no_inputs!();
 
     fn fusion_role(&self) -> FusionRole {
@@ -97,6 +102,10 @@ impl Primitive for Arange {
         Ok(ArraySpec::new([self.0.length as usize], self.0.dtype).into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
+    }
+
     no_inputs!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
@@ -114,6 +123,10 @@ impl Primitive for Eye {
 
     fn infer(&self, _inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec::new([self.0.rows, self.0.columns], self.0.dtype).into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
     }
 
     no_inputs!();

@@ -13,6 +13,7 @@ use umber_types::{Result, ensure};
 use super::rules::{cast, tangent_or_zero, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Which rules there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -153,6 +154,10 @@ impl Primitive for Custom {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(self.split(inputs).1.iter().map(|&spec| spec.clone()).collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

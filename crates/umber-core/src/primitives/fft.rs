@@ -7,6 +7,7 @@ use umber_types::{DType, Error, Result, Shape};
 use super::rules::{broadcast, cast, linear_jvp, mul, reshape};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// The transform of lines of `length` numbers, of float32 and complex64 or of float64 and complex128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -87,6 +88,15 @@ impl Primitive for Fft {
         };
         let [_, length] = self.transform.lengths(self.length);
         Ok(ArraySpec { shape: inputs[0].shape.with(self.axis, length), dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axis(self.axis)?;
+        let [from, _] = self.transform.lengths(self.length);
+        site.must(site.inputs[0].dtype.is_inexact(), "floating-point numbers")?;
+        let fits = self.length > 0 && site.inputs[0].shape[self.axis] == from;
+        site.must(fits, &format!("{from} elements"))
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -14,6 +14,7 @@ use super::view::View;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Conversion to a dtype: from float32 or float64 to eight bits, or from eight bits to float32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -44,6 +45,10 @@ impl Primitive for Float8Cast {
             self.0
         );
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: self.0 }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
     }
 
     // Rounding counts as the identity, as it does to integers.

@@ -11,6 +11,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::matmul::MatMul;
 use crate::primitives::region::{Beside, Region};
+use crate::validation::Site;
 
 /// A compiled region. Transforms see through it by `expand`.
 #[derive(Clone, Debug)]
@@ -65,6 +66,10 @@ impl Primitive for Fused {
             }
         }
         self.0.specs()
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

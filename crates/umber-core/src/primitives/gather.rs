@@ -9,6 +9,7 @@ use super::rules::{batch, broadcast, move_axis, reshape, zeros_like};
 use super::scatter::{Scatter, ScatterAxis};
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: the source, and an index array an indexed axis, all of one shape. The result has that shape followed by
 /// the lengths of the axes that are not indexed: `out[i, r] = source[indices[i], r]`.
@@ -261,6 +262,11 @@ impl Primitive for Gather {
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1 + self.axes.len())?;
+        site.must(are_axes(&self.axes, site.ndim(0)), "axes in ascending order")
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| pull(at, &self.places(at.inputs), &cotangents[0]))
     }
@@ -322,6 +328,11 @@ impl Primitive for GatherAxis {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         check_along(self.op, self.axis, inputs[0], inputs[1])?;
         Ok(ArraySpec { shape: inputs[1].shape.clone(), dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        site.axis(self.axis)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -7,6 +7,7 @@ use super::rules::{add, batch, binary, broadcast, cast, conj, constant, reshape,
 use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: stacks of matrices `a` and `b`, and three lists of indices: `out[r]` is the sum of `a[left[s]] @ b[right[s]]` over
 /// all `s` with `places[s] = r`.
@@ -87,6 +88,12 @@ impl Primitive for IndexedMatMul {
             "[gather_mm] got indices of different shapes or not of integers, expected integers of one shape"
         );
         Ok(ArraySpec { shape: Shape::from([self.count, a[1], b[2]]), dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(5)?;
+        site.must(site.inputs[0].dtype == site.inputs[1].dtype, "equal dtypes")?;
+        site.must(site.ndim(2) == 1, "lists of indices")
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -6,6 +6,7 @@ use super::control_flow::Construct;
 use super::rules::{batch_elementwise, linear_jvp, same_spec};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// How a graph begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -91,6 +92,10 @@ impl Primitive for Leaf {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        if *self == Leaf::Copy { site.takes(1) } else { site.is_no_step() }
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -7,6 +7,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{
     Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
 };
+use crate::validation::Site;
 
 /// `[..., m, k]` times `[..., k, n]`; both inputs have the same batch axes and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -41,6 +42,12 @@ impl Primitive for MatMul {
         );
         let shape: Shape = a[..=batch].iter().copied().chain([b[batch + 1]]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        site.must(site.ndim(0) >= 2 && site.ndim(0) == site.ndim(1), "matrices")?;
+        site.same_batch(2)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -8,6 +8,7 @@ use umber_types::{DType, Result, ensure};
 use super::rules::{reshape, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Inputs: bool, shape B + (n,). The result, uint32 (int64 where that cannot hold n) of shape B + (size,), has the places of the true elements of each
 /// row in ascending order; where there are fewer, the rest is n.
@@ -42,6 +43,10 @@ impl Primitive for Nonzero {
         let length = mask.shape[mask.shape.ndim() - 1];
         let dtype = if u32::try_from(length).is_ok() { DType::UInt32 } else { DType::Int64 };
         Ok(ArraySpec { shape, dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -6,6 +6,7 @@ use super::rules::zeros_like;
 use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Inputs: an array. The result is a scalar: the product of its lengths along the axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -37,6 +38,11 @@ impl Primitive for NumberOfElements {
 
     fn infer(&self, _inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec { shape: Shape::scalar(), dtype: self.dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axes(&self.axes)
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -7,6 +7,7 @@ use umber_types::{DType, Result, Shape, bail};
 use super::rules::{batch, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Uint32 from keys of two words: keys `[..., 2]` give `[..., *shape]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -25,6 +26,11 @@ impl Primitive for RandomBits {
         let batch = keys[..keys.ndim() - 1].iter().copied();
         Ok(ArraySpec { shape: batch.chain(self.shape.iter().copied()).collect(), dtype: DType::UInt32 }
             .into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.must(site.has_keys(), "keys of two words")
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
@@ -65,6 +71,12 @@ impl Primitive for Pick {
         Ok(ArraySpec { shape: inputs[1].shape.clone(), dtype: DType::UInt32 }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        site.must(site.ndim(0) > 0 && site.ndim(0) == site.ndim(1), "rows of weights and levels")?;
+        site.same_batch(1)
+    }
+
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| at.pull(|i| Ok(Some(zeros_like(&at.inputs[i])))))
     }
@@ -101,6 +113,14 @@ impl Primitive for Rejections {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(inputs[1].clone().into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        let [keys, parameters] = [site.inputs[0], site.inputs[1]];
+        let fits = site.has_keys() && parameters.shape.starts_with(&keys.shape[..site.ndim(0) - 1]);
+        let are_parameters = fits && parameters.dtype == DType::Float64;
+        site.must(are_parameters, "keys of two words and float64 parameters")
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -10,6 +10,7 @@ use super::rules::{
 };
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// A reduction; means are of inexact numbers. The dtype stays, except that sums and products of small integers widen to 32 bits, and `all` and
 /// `any` answer bool.
@@ -71,6 +72,11 @@ impl Primitive for Reduce {
             ReduceKind::Min | ReduceKind::Max | ReduceKind::Mean => inputs[0].dtype,
         };
         Ok(ArraySpec { shape: inputs[0].shape.reduced(&self.axes, KeepAxes::Yes), dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axes(&self.axes)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

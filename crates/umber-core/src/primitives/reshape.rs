@@ -8,6 +8,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{
     Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
 };
+use crate::validation::Site;
 
 /// Another shape of the same size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -31,6 +32,10 @@ impl Primitive for Reshape {
             self.shape
         );
         Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

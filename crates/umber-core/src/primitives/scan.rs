@@ -15,6 +15,7 @@ use super::select::Select;
 use super::slice::{reversed, slice_along};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// A scan along one axis; the dtype stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -151,6 +152,11 @@ impl Primitive for Scan {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axis(self.axis)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

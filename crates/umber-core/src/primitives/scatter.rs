@@ -7,8 +7,8 @@ use umber_kernels::View;
 use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
 use super::gather::{
-    Form, Places, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes, unnamed,
-    with_indexed_axes,
+    Form, Places, are_axes, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes,
+    unnamed, with_indexed_axes,
 };
 use super::products::others_of_element;
 use super::rules::{
@@ -19,6 +19,7 @@ use super::select::Select;
 use super::slice_update::update;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: the source, an index array an indexed axis (all of one shape), and updates with that shape followed by
 /// the lengths of the axes that are not indexed.
@@ -176,6 +177,11 @@ impl Primitive for Scatter {
         Ok(source.clone().into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2 + self.axes.len())?;
+        site.must(are_axes(&self.axes, site.ndim(0)), "axes in ascending order")
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| self.written(at).pull(at, &cotangents[0]))
     }
@@ -250,6 +256,11 @@ impl Primitive for ScatterAxis {
         check_along(self.op, self.axis, inputs[0], inputs[1])?;
         check_updates(self.op, inputs[0], inputs[2], &inputs[1].shape)?;
         Ok(inputs[0].clone().into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(3)?;
+        site.axis(self.axis)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -6,6 +6,7 @@ use umber_types::{DType, Result, Side, ensure};
 use super::rules::{batch, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: ascending rows, shape B + (n,), and values, shape B + V, of one dtype. The result, uint32, says how many
 /// elements of its row come before each value.
@@ -35,6 +36,10 @@ impl Primitive for Search {
             values.dtype
         );
         Ok(ArraySpec { shape: values.shape.clone(), dtype: DType::UInt32 }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

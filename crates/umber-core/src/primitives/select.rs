@@ -1,11 +1,12 @@
 //! Select: elements of one array where a condition holds, of another elsewhere.
 
-use umber_types::Result;
+use umber_types::{DType, Result};
 
 use super::rules::{batch_elementwise, reads_of_elementwise, tangent_or_zero, zeros_like};
 use crate::backend::{Function, elementwise};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// `where(condition, a, b)`: three inputs of one shape, the first bool, the others of one dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -18,6 +19,13 @@ impl Primitive for Select {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(inputs[1].clone().into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(3)?;
+        let [condition, a, b] = [0, 1, 2].map(|i| site.inputs[i]);
+        let fits = condition.dtype == DType::Bool && condition.shape == a.shape && a == b;
+        site.must(fits, "a condition of bool and two arrays of its shape")
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

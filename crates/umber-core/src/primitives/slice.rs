@@ -8,6 +8,7 @@ use super::rules::{linear_jvp, reshape, zeros_like};
 use super::slice_update::slice_update;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// A regular part of an array: along each axis where it starts, how far it steps, how many elements it has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -219,6 +220,10 @@ impl Primitive for Slice {
             self.shape
         );
         Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

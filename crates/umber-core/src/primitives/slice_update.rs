@@ -8,6 +8,7 @@ use super::rules::{add, batch, binary, cast, conj, mul, mul_absorbing, tangent_o
 use super::slice::{Window, slice};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: the source, and an update with the shape of the window.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -160,6 +161,10 @@ impl Primitive for SliceUpdate {
             inputs[0].dtype
         );
         Ok(inputs[0].clone().into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -7,6 +7,7 @@ use super::gather::Places;
 use super::rules::zeros_like;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// What a sort answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -83,6 +84,14 @@ impl Primitive for Sort {
             Sorted::Indices(_) | Sorted::Around(_) => DType::UInt32,
         };
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axis(self.axis)?;
+        let length = site.inputs[0].shape[self.axis];
+        let is_within = self.what.place().is_none_or(|place| place < length.max(1));
+        site.must(is_within, "a place along the axis")
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -9,6 +9,7 @@ use crate::device;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::primitives::rules::{batch_elementwise, linear_jvp, same_spec};
+use crate::validation::Site;
 
 /// The input in memory of the device that it runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -21,6 +22,10 @@ impl Primitive for Transfer {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

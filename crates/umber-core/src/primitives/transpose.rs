@@ -6,6 +6,7 @@ use umber_types::{Layout, Result, Shape};
 use super::rules::{linear_jvp, transpose};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Another order of the axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -22,6 +23,13 @@ impl Primitive for Transpose {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let shape = self.permutation.iter().map(|&axis| inputs[0].shape[axis]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        let mut sorted: Vec<usize> = self.permutation.to_vec();
+        sorted.sort_unstable();
+        site.must(sorted.into_iter().eq(0..site.ndim(0)), "a permutation of the axes")
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

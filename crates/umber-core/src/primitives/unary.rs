@@ -14,6 +14,7 @@ use super::select::Select;
 use crate::backend::{Function, elementwise};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// A function of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -152,6 +153,10 @@ impl Primitive for Unary {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: unary_dtype(self.0, inputs[0].dtype) }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -4,6 +4,7 @@ use umber_types::{DType, Layout, Result, Shape, bail, ensure};
 
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// The bytes read as another dtype; the last axis grows or shrinks with the size of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -63,6 +64,10 @@ impl Primitive for View {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec { shape: self.shape(inputs[0])?, dtype: self.0 }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -19,6 +19,7 @@ use crate::primitives::rules::{
 };
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
+use crate::validation::Site;
 
 /// `y[h, l] = sum over s of softmax(scale * q[h, l] . k[h / g, s] + mask[h, l, s]) v[h / g, s]`.
 ///
@@ -233,6 +234,10 @@ impl Decompose for Attention {
         Ok(ArraySpec { shape: with_tail(&inputs[0].shape, 1, &[values]), dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let given = self.given(inputs);
         let (scores, _) = self.scores(&given)?;
@@ -296,6 +301,10 @@ impl Decompose for AttentionGradient {
             .sinks
             .map(|_| ArraySpec { shape: with_tail(&given.q.shape, 2, &[]), dtype: work(given.q.dtype) });
         Ok(operands.into_iter().chain(heads).collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     /// With weights `p` and `c = ct v^T`: `p^T ct` for the values; with `d = p (c - sum(p c))`, `scale d k` for the queries and

@@ -15,6 +15,7 @@ use crate::primitives::rules::{
     binary, broadcast, cast, constant, div, mul, sub, unary, widened, zeros_like,
 };
 use crate::primitives::select::Select;
+use crate::validation::Site;
 
 /// The spec of what axes are reduced to, which stay with length one, in the dtype that `x` computes in.
 fn reduced(x: &ArraySpec, axes: Range<usize>) -> ArraySpec {
@@ -51,6 +52,10 @@ impl Decompose for MeanParts {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let part = reduced(inputs[0], self.range());
         Ok([part.clone(), part].into_iter().collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
@@ -173,6 +178,10 @@ impl Decompose for Spread {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(reduced(inputs[0], self.range()).into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

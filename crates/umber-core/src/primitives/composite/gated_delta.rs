@@ -14,6 +14,7 @@ use crate::primitives::leaf::Leaf;
 use crate::primitives::reduce::sum;
 use crate::primitives::rules::{add, batch, broadcast, move_axis, mul, reshape, sub, zeros_like};
 use crate::primitives::select::Select;
+use crate::validation::Site;
 
 /// `S' = g S + b (v - g S k) k^T` and `y = S' q` in every step that the mask has; others leave `S` and answer zeros.
 ///
@@ -97,6 +98,10 @@ impl Decompose for GatedDelta {
             v.shape
         );
         Ok([(*v).clone(), (*state).clone()].into_iter().collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

@@ -8,6 +8,7 @@ use super::{
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::rules::{add, broadcast, cast, mul, same_spec, sub, unbroadcast, widened};
+use crate::validation::Site;
 
 /// `y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias` along the last axis.
 ///
@@ -52,6 +53,10 @@ impl Decompose for LayerNorm {
             }
         }
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

@@ -11,6 +11,7 @@ use crate::primitives::rules::{
     add, binary, broadcast, conj, constant, mul, reshape, sub, unary, zeros_like,
 };
 use crate::primitives::select::Select;
+use crate::validation::Site;
 
 /// `y = log(sum(exp(x - m))) + m` with `m = max(x)`, along the last axis, which goes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -37,6 +38,10 @@ impl Decompose for LogSumExp {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let x = inputs[0];
         Ok(ArraySpec { shape: x.shape[..x.shape.ndim() - 1].into(), dtype: x.dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

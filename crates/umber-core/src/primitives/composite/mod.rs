@@ -31,6 +31,7 @@ use super::reduce;
 use super::rules::{binary, broadcast, cast, constant, reshape, sub, unary, widened};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// What an operation defined by simpler ones must say.
 pub trait Decompose {
@@ -39,6 +40,9 @@ pub trait Decompose {
 
     /// Shapes and dtypes of the outputs.
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs>;
+
+    /// Are these inputs that the functions in `ops` could have recorded it on? See [`Primitive::validate`].
+    fn validate(&self, site: &Site<'_>) -> Result<()>;
 
     /// An equal graph of simpler nodes.
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>>;
@@ -114,6 +118,10 @@ impl Primitive for Composite {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         self.rules().infer(inputs)
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        self.rules().validate(site)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -10,6 +10,7 @@ use crate::primitives::rules::{
     add, binary, broadcast, cast, constant, div, mul, power_of_two, same_spec, sub, unary, unbroadcast,
     widened,
 };
+use crate::validation::Site;
 
 /// `y = x / sqrt(mean(x²) + eps) * weight` along the last axis; the weight is a second input, of the dtype of `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -63,6 +64,10 @@ impl Decompose for RmsNorm {
             check_weight("rms_norm", "weight", inputs[0], inputs[1])?;
         }
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

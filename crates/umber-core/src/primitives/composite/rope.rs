@@ -12,6 +12,7 @@ use crate::primitives::rules::{
     add, align, batch, binary, broadcast, cast, constant, mul, reshape, same_spec, sub, unary, widened,
 };
 use crate::primitives::slice::slice_along;
+use crate::validation::Site;
 
 /// The pair `i` of `x[..., t, :]` turned by `(t + offset) * scale / f_i`.
 ///
@@ -113,6 +114,10 @@ impl Decompose for Rope {
             && inputs.get(2).is_none_or(|given| given.shape[..] == [half] && given.dtype == DType::Float64);
         ensure!(fits, Value, "[rope] got x of shape {x}, expected what {} dims can turn", self.dims);
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

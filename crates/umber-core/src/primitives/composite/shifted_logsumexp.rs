@@ -11,6 +11,7 @@ use crate::primitives::rules::{
     binary, broadcast, cast, constant, mul, neg, reshape, sub, unary, widened, zeros_like,
 };
 use crate::primitives::select::Select;
+use crate::validation::Site;
 
 /// `m = max(x)` and `y = log(sum(exp(x - m)))` along the last axis, which goes away, in the dtype that `x` computes in.
 ///
@@ -66,6 +67,10 @@ impl Decompose for ShiftedLogSumExp {
         let x = inputs[0];
         let spec = ArraySpec { shape: x.shape[..x.shape.ndim() - 1].into(), dtype: work(x.dtype) };
         Ok([spec.clone(), spec].into_iter().collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

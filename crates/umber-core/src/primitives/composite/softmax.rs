@@ -8,6 +8,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{broadcast, cast, conj, div, mul, same_spec, sub, unary};
+use crate::validation::Site;
 
 /// `y = exp(x - max(x)) / sum(exp(x - max(x)))` along the last axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -30,6 +31,10 @@ impl Decompose for Softmax {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

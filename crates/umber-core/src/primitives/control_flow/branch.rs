@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use umber_types::Result;
+use umber_types::{DType, Result};
 
 use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
 use crate::graph::{ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+use crate::validation::Site;
 
 /// Functions of the same arguments that answer alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -40,6 +41,14 @@ impl Primitive for Branch {
             body.check(self.0.construct, inputs.get(1..).unwrap_or_default())?;
         }
         Ok(self.0.bodies[0].outputs.iter().cloned().collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        self.0.bodies.iter().try_for_each(|body| body.validate(site))?;
+        let alike = self.0.bodies.windows(2).all(|pair| pair[0].outputs == pair[1].outputs);
+        site.must(alike && !self.0.bodies.is_empty(), "functions that answer alike")?;
+        let is_index = site.ndim(0) == 0 && site.inputs.first().is_some_and(|i| i.dtype == DType::Int32);
+        site.must(is_index, "a number of a function")
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[crate::graph::Array]) -> Rule<Cotangents> {

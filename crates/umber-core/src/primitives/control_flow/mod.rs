@@ -21,6 +21,7 @@ pub use self::repeat::{Iteration, Loop, Order};
 pub use self::until::{Condition, While};
 use crate::graph::{Array, ArraySpec, Inputs, Program};
 use crate::op::Op;
+use crate::validation::{self, Site};
 
 /// The function that a user called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -84,6 +85,12 @@ impl Body {
     /// Its arguments.
     pub fn arguments(&self) -> &[ArraySpec] {
         &self.program.arguments
+    }
+
+    /// Does it answer what it says? For operations that somebody else wrote.
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        let outputs = validation::outputs(&self.program)?;
+        site.must(outputs == self.outputs, "a function that answers what it says")
     }
 
     /// Are these what it takes?

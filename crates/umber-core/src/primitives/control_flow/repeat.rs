@@ -11,6 +11,7 @@ use crate::graph::tracing::{Residuals, residuals};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::leaf::Leaf;
+use crate::validation::Site;
 
 /// Which end of the sequences comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -129,6 +130,19 @@ impl Primitive for Loop {
             if i < carry + sums { spec.clone() } else { stacked(spec, *length) }
         };
         Ok(body.outputs.iter().enumerate().map(whole).collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        let Iteration { body, carry, rows, sums, length, keeps, .. } = &*self.0;
+        body.validate(site)?;
+        let kept = if *keeps { *carry } else { 0 };
+        let fits = carry.saturating_add(*rows) <= body.arguments().len()
+            && carry.saturating_add(*sums).saturating_add(kept) <= body.outputs.len()
+            && body.outputs[..*carry] == body.arguments()[..*carry];
+        site.must(fits, "a function that answers what it carries")?;
+        let rows = site.inputs.iter().skip(*carry).take(*rows);
+        let mut lengths = rows.map(|input| input.shape.first().copied());
+        site.must(lengths.all(|own| own == Some(*length)), &format!("sequences of {length}"))
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use umber_types::Result;
+use umber_types::{DType, Result, Shape};
 
 use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+use crate::validation::Site;
 
 /// Functions of `(carry…, constants…)`: one answers a bool scalar, the other the next carry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -41,6 +42,15 @@ impl Primitive for While {
         self.0.condition.check(self.0.construct, inputs)?;
         self.0.body.check(self.0.construct, inputs)?;
         Ok(self.0.body.outputs.iter().cloned().collect())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        let (condition, body) = (&self.0.condition, &self.0.body);
+        condition.validate(site)?;
+        body.validate(site)?;
+        let answer = [ArraySpec::new(Shape::scalar(), DType::Bool)];
+        let fits = condition.outputs == answer && body.arguments().starts_with(&body.outputs);
+        site.must(fits, "a condition, and a function that answers what it carries")
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -12,6 +12,7 @@ use crate::ops;
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, broadcast, cast, conj, mul, same_spec, sub, swap_last, zeros_like};
+use crate::validation::Site;
 
 /// The determinant of square matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -67,6 +68,11 @@ impl Primitive for Determinant {
         Ok(ArraySpec { shape: batch_of(&inputs[0].shape).into(), dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
     // d(det a) = tr(adj(a) da), which is finite for singular matrices too.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
@@ -95,6 +101,11 @@ impl Primitive for SignedLog {
         let sign = ArraySpec { shape, dtype: inputs[0].dtype };
         let log = ArraySpec { dtype: sign.dtype.real(), ..sign.clone() };
         Ok(smallvec![sign, log])
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
     }
 
     // With t = tr(a⁻¹ da): d(log) = re t, d(sign) = i sign im t.
@@ -127,6 +138,11 @@ impl Primitive for Adjugate {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
     }
 
     // Of its definition through minors while they are few, so that further derivatives are exact at any matrix; else of

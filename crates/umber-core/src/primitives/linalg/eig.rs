@@ -12,6 +12,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, conj, mul, sub};
+use crate::validation::Site;
 
 /// Complex eigenvalues, and with vectors a matrix with one a column, of length one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -41,6 +42,11 @@ impl Primitive for Eig {
         } else {
             values.into()
         })
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
     }
 
     // With dP = V⁻¹ dA V: dλ = diag(dP), dV = V M - V diag(re diag(Vᴴ V M)) with M = dP / (λ[j] - λ[i]) off the

@@ -7,6 +7,7 @@ use super::{adjoint, batch_of, columns_from, explained, first_rows, joined, rows
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::primitives::rules::{same_spec, zeros_like};
+use crate::validation::Site;
 
 /// `exp(a) = 1 + a + a²/2 + …`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -30,6 +31,11 @@ impl Primitive for Expm {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
     }
 
     // The transpose of the derivative at a is the derivative at aᴴ.

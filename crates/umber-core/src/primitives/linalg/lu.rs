@@ -12,6 +12,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::gather::Places;
 use crate::primitives::rules::{add, broadcast, cast, reshape, sub};
+use crate::validation::Site;
 
 /// Of matrices `[..., m, n]`: both factors in one matrix, the exchanges of rows, and where each row went (uint32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -88,6 +89,11 @@ impl Primitive for Lu {
             ArraySpec { shape: vector(m.min(n)), dtype: DType::UInt32 },
             ArraySpec { shape: vector(m), dtype: DType::UInt32 },
         ])
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.matrices(0)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

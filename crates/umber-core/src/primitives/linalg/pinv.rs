@@ -7,6 +7,7 @@ use super::{adjoint, batch_of, explained, product, taller_stack};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, sub};
+use crate::validation::Site;
 
 /// The pseudo-inverse; singular values up to `tolerance` times the greatest count as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -32,6 +33,11 @@ impl Primitive for Pinv {
         let (m, n) = (shape[shape.ndim() - 2], shape[shape.ndim() - 1]);
         let shape: Shape = batch_of(shape).iter().copied().chain([n, m]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.matrices(0)
     }
 
     // G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose

@@ -12,6 +12,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, cast, sub};
+use crate::validation::Site;
 
 /// How many columns the orthonormal factor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -63,6 +64,11 @@ impl Primitive for Qr {
             dtype: *dtype,
         };
         Ok(smallvec![matrices(m, width), matrices(width, n)])
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.matrices(0)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -12,6 +12,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, broadcast, cast, mul, sub};
+use crate::validation::Site;
 
 /// Which singular vectors are answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -104,6 +105,11 @@ impl Primitive for Svd {
             values,
             ArraySpec { shape: with(&[right, n]), dtype: *dtype },
         ])
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.matrices(0)
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
