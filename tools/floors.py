@@ -60,6 +60,7 @@ LAYERS = {
         "apply",
         "backend",
         "eager",
+        "generalization",
         "graph",
         "op",
         "ops",

@@ -12,6 +12,7 @@ pub mod eager;
 
 pub mod export;
 pub mod frontend;
+pub mod generalization;
 pub mod graph;
 mod line;
 pub mod memory;

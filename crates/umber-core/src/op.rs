@@ -1,7 +1,8 @@
 //! The list of primitives: one line each, the only list.
 
-use umber_types::{Layout, Result, ensure};
+use umber_types::{Layout, Result, Shape, ensure};
 
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents};
 use crate::primitives::control_flow::ControlFlow;
@@ -34,6 +35,12 @@ macro_rules! primitives {
             }
             fn validate(&self, site: &Site<'_>) -> Result<()> {
                 match self { $(Op::$variant(p) => p.validate(site),)* }
+            }
+            fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+                match self { $(Op::$variant(p) => p.generalize(change),)* }
+            }
+            fn shape_beside(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
+                match self { $(Op::$variant(p) => p.shape_beside(shape, old, new),)* }
             }
             fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
                 match self { $(Op::$variant(p) => p.vjp(at, cotangents),)* }

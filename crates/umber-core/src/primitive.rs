@@ -4,9 +4,10 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 use umber_kernels::{View, ViewMut};
-use umber_types::{Layout, Result, bail};
+use umber_types::{Layout, Result, Shape, bail};
 
 use crate::backend::Task;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, HostStorage, Specs, Storage};
 use crate::primitives::control_flow::ControlFlow;
 use crate::validation::Site;
@@ -23,6 +24,17 @@ pub trait Primitive {
     /// a step that a file brought has not been there. What `infer` refuses need not be refused here, as long as this lets
     /// it be asked.
     fn validate(&self, site: &Site<'_>) -> Result<()>;
+
+    /// The operation that the same function would have recorded at other lengths; `None` where what it was recorded with leaves
+    /// several possibilities. Most say nothing of lengths: `Some(Generalized::of(*self))`. Where a number in one follows from a
+    /// length, a trace at other lengths has another number there, and so shows that this one was wrong.
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized>;
+
+    /// The shape that a constant among the inputs has beside one that went from `old` to `new`, if it had `shape` with `old`,
+    /// and as many axes. Most inputs do not depend on each other.
+    fn shape_beside(&self, shape: &Shape, _old: &Shape, _new: &Shape) -> Option<Shape> {
+        Some(shape.clone())
+    }
 
     /// Pull cotangents of the outputs back to the inputs that ask for one.
     ///

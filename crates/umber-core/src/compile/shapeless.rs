@@ -18,10 +18,10 @@ use std::sync::{Mutex, PoisonError};
 use smallvec::smallvec;
 use umber_types::Result;
 
-use super::adapting::{Adapted, Deciding};
-use super::hints::Hints;
+use super::adapting::Adapted;
 use super::simplify::simplify;
 use super::{CompiledGraph, Traced};
+use crate::generalization::{Axis, Deciding, Hints};
 use crate::graph::program::{self, Operand, Step};
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
@@ -47,8 +47,6 @@ const MOST_TIMES: usize = 4;
 const MOST_NODES: usize = 1000;
 const MOST_BYTES: usize = 1 << 20;
 
-/// An argument and an axis of it.
-pub type Axis = (usize, usize);
 /// Axes that had one length, and then another one.
 pub type Alike = Vec<Axis>;
 

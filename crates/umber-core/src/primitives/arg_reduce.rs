@@ -4,6 +4,7 @@ use smallvec::smallvec;
 use umber_types::{ArgReduceKind, DType, Result};
 
 use super::rules::zeros_like;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -29,6 +30,10 @@ impl Primitive for ArgReduce {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.axis(self.axis)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

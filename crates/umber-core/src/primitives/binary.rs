@@ -9,6 +9,7 @@ use super::rules::{
 };
 use super::select::Select;
 use crate::backend::{Function, elementwise};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -148,6 +149,10 @@ impl Primitive for Binary {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.alike(2)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::elementwise(*self, change))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

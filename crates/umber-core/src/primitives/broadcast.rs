@@ -4,6 +4,7 @@ use smallvec::smallvec;
 use umber_types::{Layout, Result, Shape};
 
 use super::rules::{align, linear_jvp, unbroadcast};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{
     Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
@@ -30,6 +31,18 @@ impl Primitive for Broadcast {
         site.takes(1)?;
         let fits = site.inputs[0].shape.broadcasts_to(&self.shape);
         site.must(fits, &format!("a part of shape {}", self.shape))
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let (old, new) = (&change.old[0].shape, &change.new[0].shape);
+        let front = self.shape.ndim() - old.ndim();
+        let mut shape = self.shape.clone();
+        for axis in 0..old.ndim() {
+            if shape[front + axis] == old[axis] {
+                shape.as_mut_slice()[front + axis] = new[axis];
+            }
+        }
+        Some(Generalized::of(Broadcast { shape }))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -5,6 +5,7 @@ use umber_types::{DType, Result};
 
 use super::rules::{batch_elementwise, cast, linear_jvp, reads_of_elementwise, zeros_like};
 use crate::backend::{Function, elementwise};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -32,6 +33,10 @@ impl Primitive for Cast {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.must(!self.0.is_float8(), "a dtype that is computed in")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::elementwise(*self, change))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use umber_types::Result;
 
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Program, Specs};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
 use crate::validation::{self, Site};
@@ -50,6 +51,12 @@ impl Primitive for Checkpoint {
         let outputs = validation::outputs(&self.program)?;
         let expected = self.program.arguments.iter().chain(&outputs);
         site.must(site.inputs.iter().copied().eq(expected), "a function's arguments and outputs")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let given: Vec<ArraySpec> = self.split(&change.new).0.iter().map(|&spec| spec.clone()).collect();
+        let program = (change.adapted)(&self.program, &given)?.program;
+        Some(Generalized::of(Checkpoint { program: Arc::new(program) }))
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -1,11 +1,12 @@
 //! Concatenate: arrays one after the other along an axis.
 
 use smallvec::SmallVec;
-use umber_types::{Result, ensure};
+use umber_types::{Result, Shape, ensure};
 
 use super::rules::{batch, tangent_or_zero};
 use super::slice::{Window, slice_along};
 use super::slice_update::write_window;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -59,6 +60,14 @@ impl Primitive for Concatenate {
         site.axis(self.axis)?;
         let are_alike = site.inputs.iter().all(|input| input.shape.ndim() == site.ndim(0));
         site.must(are_alike, "as many axes each")
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
+    }
+
+    fn shape_beside(&self, shape: &Shape, _old: &Shape, new: &Shape) -> Option<Shape> {
+        Some(new.with(self.axis, shape[self.axis]))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -5,6 +5,7 @@ use umber_types::{Convolving, Result, Shape, ensure};
 
 use super::rules::{add, conj, move_axis, reshape, transpose, zeros_like};
 use super::slice::{Window, slice};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -166,6 +167,18 @@ impl Primitive for Convolution {
         validate(&self.0, site)
     }
 
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        // The function that was called refuses an input that the kernel does not fit in.
+        let fits = |specs: &[&ArraySpec]| {
+            let lengths = |i: usize| (specs[0].shape[i + 1], specs[1].shape[i + 1]);
+            self.0.axes.iter().enumerate().all(|(i, axis)| {
+                let (input, taps) = lengths(i);
+                axis.positions(input) >= axis.reach(taps)
+            })
+        };
+        if fits(&change.new) || !fits(&change.old) { Some(Generalized::of(self.clone())) } else { None }
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let (x, weight, ct) = (&at.inputs[0], &at.inputs[1], &cotangents[0]);
@@ -239,6 +252,10 @@ impl Primitive for ConvolutionWeight {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.must(self.taps.len() == self.how.axes.len(), "a length of the kernel an axis")?;
         validate(&self.how, site)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(self.clone()))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Scalar, Shape};
 
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule};
 use crate::validation::Site;
@@ -75,6 +76,10 @@ impl Primitive for Full {
         site.is_no_step()
     }
 
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
+    }
+
     no_inputs!();
 
     fn fusion_role(&self) -> FusionRole {
@@ -106,6 +111,10 @@ impl Primitive for Arange {
         site.is_no_step()
     }
 
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(self.clone()))
+    }
+
     no_inputs!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
@@ -127,6 +136,10 @@ impl Primitive for Eye {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.is_no_step()
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(self.clone()))
     }
 
     no_inputs!();

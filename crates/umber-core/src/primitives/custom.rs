@@ -11,6 +11,7 @@ use std::sync::Arc;
 use umber_types::{Result, ensure};
 
 use super::rules::{cast, tangent_or_zero, zeros_like};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -158,6 +159,11 @@ impl Primitive for Custom {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.is_no_step()
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        // Rules are code, which may have read lengths.
+        if change.is_none() { Some(Generalized::of(self.clone())) } else { None }
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -5,6 +5,7 @@ use umber_numerics::fft::{Scaling, Transform};
 use umber_types::{DType, Error, Result, Shape};
 
 use super::rules::{broadcast, cast, linear_jvp, mul, reshape};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -97,6 +98,11 @@ impl Primitive for Fft {
         site.must(site.inputs[0].dtype.is_inexact(), "floating-point numbers")?;
         let fits = self.length > 0 && site.inputs[0].shape[self.axis] == from;
         site.must(fits, &format!("{from} elements"))
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let [old, new] = [&change.old, &change.new].map(|specs| specs[0].shape[self.axis]);
+        Some(Generalized::of(if old == new { *self } else { self.of_lines(old, new)? }))
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

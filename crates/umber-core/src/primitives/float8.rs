@@ -11,6 +11,7 @@ use super::cast::Cast;
 use super::rules::{batch_elementwise, cast, linear_jvp};
 use super::select::Select;
 use super::view::View;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -49,6 +50,10 @@ impl Primitive for Float8Cast {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     // Rounding counts as the identity, as it does to integers.

@@ -7,6 +7,7 @@ use umber_types::{DType, Error, Layout, Result, Scalar, ScatterKind, Shape, ensu
 use super::create::{Arange, ArangeParameters};
 use super::rules::{batch, broadcast, move_axis, reshape, zeros_like};
 use super::scatter::{Scatter, ScatterAxis};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -267,6 +268,10 @@ impl Primitive for Gather {
         site.must(are_axes(&self.axes, site.ndim(0)), "axes in ascending order")
     }
 
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(self.clone()))
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| pull(at, &self.places(at.inputs), &cotangents[0]))
     }
@@ -333,6 +338,10 @@ impl Primitive for GatherAxis {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(2)?;
         site.axis(self.axis)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -4,6 +4,7 @@ use umber_types::{Error, Layout, Result, bail};
 
 use super::control_flow::Construct;
 use super::rules::{batch_elementwise, linear_jvp, same_spec};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -96,6 +97,10 @@ impl Primitive for Leaf {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         if *self == Leaf::Copy { site.takes(1) } else { site.is_no_step() }
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

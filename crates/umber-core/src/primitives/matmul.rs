@@ -3,6 +3,7 @@
 use umber_types::{Result, Shape, ensure};
 
 use super::rules::{add, batch, conj, reshape, swap_last, zeros_like};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{
     Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
@@ -48,6 +49,17 @@ impl Primitive for MatMul {
         site.takes(2)?;
         site.must(site.ndim(0) >= 2 && site.ndim(0) == site.ndim(1), "matrices")?;
         site.same_batch(2)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let [a, b] = [0, 1].map(|i| &change.new[i].shape);
+        let batch = a.ndim() - 2;
+        let axes = change.joined.iter().any(Option::is_some).then(|| {
+            let mut parts = change.parts(0);
+            parts[batch + 1].clone_from(&change.parts(1)[batch + 1]);
+            parts
+        });
+        (a[..batch] == b[..batch]).then(|| Generalized { op: MatMul.into(), axes })
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

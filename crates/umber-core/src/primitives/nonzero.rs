@@ -6,6 +6,7 @@ use smallvec::smallvec;
 use umber_types::{DType, Result, ensure};
 
 use super::rules::{reshape, zeros_like};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -47,6 +48,10 @@ impl Primitive for Nonzero {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

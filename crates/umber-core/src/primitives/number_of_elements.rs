@@ -3,6 +3,7 @@
 use umber_types::{Axes, DType, Result, Shape};
 
 use super::rules::zeros_like;
+use crate::generalization::{Change, Generalized};
 use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -43,6 +44,10 @@ impl Primitive for NumberOfElements {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.axes(&self.axes)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(self.clone()))
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

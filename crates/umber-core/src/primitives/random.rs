@@ -5,6 +5,7 @@ pub use umber_kernels::rejection::Rejection;
 use umber_types::{DType, Result, Shape, bail};
 
 use super::rules::{batch, zeros_like};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -31,6 +32,10 @@ impl Primitive for RandomBits {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.must(site.has_keys(), "keys of two words")
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(self.clone()))
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
@@ -77,6 +82,10 @@ impl Primitive for Pick {
         site.same_batch(1)
     }
 
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
+    }
+
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| at.pull(|i| Ok(Some(zeros_like(&at.inputs[i])))))
     }
@@ -121,6 +130,10 @@ impl Primitive for Rejections {
         let fits = site.has_keys() && parameters.shape.starts_with(&keys.shape[..site.ndim(0) - 1]);
         let are_parameters = fits && parameters.dtype == DType::Float64;
         site.must(are_parameters, "keys of two words and float64 parameters")
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -8,6 +8,7 @@ use super::products::others;
 use super::rules::{
     binary, broadcast, broadcast_like, cast, conj, div, doubled, mul_absorbing, widened, zeros_like,
 };
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -77,6 +78,10 @@ impl Primitive for Reduce {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.axes(&self.axes)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(self.clone(), change, 0))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -1,10 +1,14 @@
 //! Reshape: the same elements in the same order under another shape. Copies only when strides cannot say it.
 
+use std::ops::Range;
+
 use smallvec::smallvec;
 use umber_types::{Layout, Result, Shape, ensure};
 
 use super::rules::{linear_jvp, reshape};
+use crate::generalization::{Change, Generalized, Hint, only_change, reshaped};
 use crate::graph::{Array, ArraySpec, Specs};
+use crate::op::Op;
 use crate::primitive::{
     Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
 };
@@ -15,6 +19,21 @@ use crate::validation::Site;
 pub struct Reshape {
     /// The shape to take.
     pub shape: Shape,
+}
+
+impl Reshape {
+    /// Which of some axes of the result takes what the others leave.
+    fn rest(&self, change: &Change<'_>, axes: Range<usize>) -> Option<usize> {
+        if let Some(other) = change.other() {
+            let Op::Reshape(other) = other else { return None };
+            let is_alike = other.shape.ndim() == self.shape.ndim();
+            return is_alike.then(|| only_change(&self.shape, &other.shape, axes.start, axes.end))?;
+        }
+        change.hint(|hint| match hint {
+            Hint::Rest(rest) => rest.iter().copied().find(|axis| axes.contains(axis)),
+            Hint::Cut(_) | Hint::Place(_) | Hint::Lengths(_) => None,
+        })
+    }
 }
 
 impl Primitive for Reshape {
@@ -36,6 +55,19 @@ impl Primitive for Reshape {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let mut chosen = Vec::new();
+        let (shape, parts) = reshaped(change, |axes| {
+            let axis = self.rest(change, axes)?;
+            chosen.push(axis);
+            Some(axis)
+        })?;
+        if !chosen.is_empty() {
+            change.note(Hint::Rest(chosen));
+        }
+        Some(Generalized { op: Reshape { shape }.into(), axes: Some(parts) })
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

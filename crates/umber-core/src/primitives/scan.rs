@@ -13,6 +13,7 @@ use super::rules::{
 };
 use super::select::Select;
 use super::slice::{reversed, slice_along};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -157,6 +158,10 @@ impl Primitive for Scan {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.axis(self.axis)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -17,6 +17,7 @@ use super::rules::{
 };
 use super::select::Select;
 use super::slice_update::update;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -182,6 +183,10 @@ impl Primitive for Scatter {
         site.must(are_axes(&self.axes, site.ndim(0)), "axes in ascending order")
     }
 
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(self.clone()))
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| self.written(at).pull(at, &cotangents[0]))
     }
@@ -261,6 +266,10 @@ impl Primitive for ScatterAxis {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(3)?;
         site.axis(self.axis)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 use umber_types::{DType, Result, Side, ensure};
 
 use super::rules::{batch, zeros_like};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -40,6 +41,10 @@ impl Primitive for Search {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(2)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -5,6 +5,7 @@ use umber_types::{DType, Result, Shape, ensure};
 use super::gather::named;
 use super::indexed_matmul::{into_lanes, joined, parted};
 use super::rules::{add, batch, conj, move_axis, swap_last, zeros_like};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -49,6 +50,10 @@ impl Primitive for SegmentedMatMul {
         site.must(site.inputs[0].dtype == site.inputs[1].dtype, "equal dtypes")?;
         let are_matrices = site.ndim(0) == 2 && (2..=3).contains(&site.ndim(1)) && site.ndim(2) == 2;
         site.must(are_matrices, "matrices")
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -4,6 +4,7 @@ use umber_types::{DType, Result};
 
 use super::rules::{batch_elementwise, reads_of_elementwise, tangent_or_zero, zeros_like};
 use crate::backend::{Function, elementwise};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -26,6 +27,10 @@ impl Primitive for Select {
         let [condition, a, b] = [0, 1, 2].map(|i| site.inputs[i]);
         let fits = condition.dtype == DType::Bool && condition.shape == a.shape && a == b;
         site.must(fits, "a condition of bool and two arrays of its shape")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::elementwise(*self, change))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -6,7 +6,9 @@ use umber_types::{Layout, Result, ScatterKind, Shape, ensure};
 
 use super::rules::{linear_jvp, reshape, zeros_like};
 use super::slice_update::slice_update;
+use crate::generalization::{Change, Generalized, cut, without_ones};
 use crate::graph::{Array, ArraySpec, Specs};
+use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
@@ -224,6 +226,13 @@ impl Primitive for Slice {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let other = if let Some(Op::Slice(other)) = change.other() { Some(&*other.window) } else { None };
+        let window = cut(&self.window, change, other)?;
+        let shape = without_ones(&self.window.lengths, &window.lengths, &self.shape)?;
+        Some(Generalized::of(Slice { shape, window: Box::new(window) }))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -6,7 +6,9 @@ use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
 use super::rules::{add, batch, binary, cast, conj, mul, mul_absorbing, tangent_or_zero, zeros_like};
 use super::slice::{Window, slice};
+use crate::generalization::{Change, Generalized, cut};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
+use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
 
@@ -165,6 +167,18 @@ impl Primitive for SliceUpdate {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(2)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let other =
+            if let Some(Op::SliceUpdate(other)) = change.other() { Some(&*other.window) } else { None };
+        let window = Box::new(cut(&self.window, change, other)?);
+        Some(Generalized::of(SliceUpdate { window, kind: self.kind }))
+    }
+
+    // What is around the update, as padding is, keeps its width.
+    fn shape_beside(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
+        (0..shape.ndim()).map(|axis| (shape[axis] + new[axis]).checked_sub(old[axis])).collect()
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

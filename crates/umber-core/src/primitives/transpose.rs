@@ -4,6 +4,7 @@ use smallvec::{SmallVec, smallvec};
 use umber_types::{Layout, Result, Shape};
 
 use super::rules::{linear_jvp, transpose};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -30,6 +31,12 @@ impl Primitive for Transpose {
         let mut sorted: Vec<usize> = self.permutation.to_vec();
         sorted.sort_unstable();
         site.must(sorted.into_iter().eq(0..site.ndim(0)), "a permutation of the axes")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let axes =
+            change.joined[0].map(|parts| self.permutation.iter().map(|&axis| parts[axis].clone()).collect());
+        Some(Generalized { op: self.clone().into(), axes })
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -12,6 +12,7 @@ use super::rules::{
 };
 use super::select::Select;
 use crate::backend::{Function, elementwise};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -157,6 +158,10 @@ impl Primitive for Unary {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::elementwise(*self, change))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -2,6 +2,7 @@
 
 use umber_types::{DType, Layout, Result, Shape, bail, ensure};
 
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -68,6 +69,10 @@ impl Primitive for View {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -7,6 +7,7 @@ use umber_kernels::attention::{Attending, Gradients, Scoring};
 use umber_types::{Axes, BinaryKind, DType, Masking, Result, Shape, UnaryKind, bf16, ensure, f16};
 
 use super::{Composite, Decompose, Parameter, Softmax, softmax, sum_last, work};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, lanes, rule};
 use crate::primitives::concatenate::concatenate;
@@ -238,6 +239,10 @@ impl Decompose for Attention {
         site.rows()
     }
 
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
+    }
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let given = self.given(inputs);
         let (scores, _) = self.scores(&given)?;
@@ -305,6 +310,10 @@ impl Decompose for AttentionGradient {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.rows()
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
     }
 
     /// With weights `p` and `c = ct v^T`: `p^T ct` for the values; with `d = p (c - sum(p c))`, `scale d k` for the queries and

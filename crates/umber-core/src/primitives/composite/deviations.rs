@@ -6,6 +6,7 @@ use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, DType, Result, UnaryKind};
 
 use super::{Composite, Decompose, Parameter, centred};
+use crate::generalization::{Change, Generalized};
 use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
@@ -56,6 +57,10 @@ impl Decompose for MeanParts {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.rows()
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
@@ -182,6 +187,10 @@ impl Decompose for Spread {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.rows()
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

@@ -7,6 +7,7 @@ use umber_types::{Axes, DType, Result, Shape, ensure};
 
 use super::{Composite, Decompose};
 use crate::device;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Inputs, Specs, tracing};
 use crate::primitive::{Batched, CpuTask, Rule, lanes, rule};
 use crate::primitives::control_flow::{Body, Construct, Iteration, Loop, Order, Prepared};
@@ -102,6 +103,10 @@ impl Decompose for GatedDelta {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.rows()
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

@@ -3,10 +3,12 @@
 use umber_types::Result;
 
 use super::{
-    Decompose, Parameter, centred, check_weight, deviation_last, inverse_length, last_axis, mean_last, spread,
+    Decompose, Parameter, batch_rows, centred, check_weight, deviation_last, inverse_length, last_axis,
+    mean_last, spread,
 };
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::rules::{add, broadcast, cast, mul, same_spec, sub, unbroadcast, widened};
 use crate::validation::Site;
 
@@ -59,6 +61,10 @@ impl Decompose for LayerNorm {
         site.rows()
     }
 
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
+    }
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let (mut y, _) = self.normalized(&inputs[0])?;
         if let Some(weight) = self.weight(inputs) {
@@ -92,6 +98,10 @@ impl Decompose for LayerNorm {
                 cast(&pulled, at.inputs[i].dtype()).map(Some)
             })
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

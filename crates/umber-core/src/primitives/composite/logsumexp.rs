@@ -3,9 +3,10 @@
 use smallvec::smallvec;
 use umber_types::{BinaryKind, ReduceKind, Result, UnaryKind};
 
-use super::{Decompose, Softmax, drop_last, last_axis, softmax};
+use super::{Decompose, Softmax, batch_rows, drop_last, last_axis, softmax};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::{Reduce, sum};
 use crate::primitives::rules::{
     add, binary, broadcast, conj, constant, mul, reshape, sub, unary, zeros_like,
@@ -44,6 +45,10 @@ impl Decompose for LogSumExp {
         site.rows()
     }
 
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
+    }
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &inputs[0];
         let largest = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
@@ -69,6 +74,10 @@ impl Decompose for LogSumExp {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
             Ok(vec![drop_last(&sum(&mul(t, &LogSumExp::slope(at)?)?, &last_axis(t))?)?])
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

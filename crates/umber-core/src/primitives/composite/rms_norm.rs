@@ -2,9 +2,10 @@
 
 use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, UnaryKind};
 
-use super::{Decompose, Parameter, check_weight, last_axis, mean_last, spread};
+use super::{Decompose, Parameter, batch_rows, check_weight, last_axis, mean_last, spread};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::reduce::{Reduce, mean};
 use crate::primitives::rules::{
     add, binary, broadcast, cast, constant, div, mul, power_of_two, same_spec, sub, unary, unbroadcast,
@@ -70,6 +71,10 @@ impl Decompose for RmsNorm {
         site.rows()
     }
 
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
+    }
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = widened(&inputs[0])?;
         let mut y = mul(&x, &self.scale(&x)?)?;
@@ -97,6 +102,10 @@ impl Decompose for RmsNorm {
                 cast(&pulled, at.inputs[i].dtype()).map(Some)
             })
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

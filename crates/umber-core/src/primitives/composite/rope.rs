@@ -4,6 +4,7 @@ use umber_kernels::room::Room;
 use umber_types::{BinaryKind, DType, Pairing, Result, Shape, UnaryKind, ensure};
 
 use super::{Decompose, Parameter};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, lanes, rule};
 use crate::primitives::concatenate::concatenate;
@@ -118,6 +119,10 @@ impl Decompose for Rope {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.rows()
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {

@@ -3,9 +3,10 @@
 use smallvec::smallvec;
 use umber_types::{BinaryKind, ReduceKind, Result, Shape, UnaryKind};
 
-use super::{Composite, Decompose, drop_last, last_axis, work};
+use super::{Composite, Decompose, batch_rows, drop_last, last_axis, work};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::{Reduce, sum};
 use crate::primitives::rules::{
     binary, broadcast, cast, constant, mul, neg, reshape, sub, unary, widened, zeros_like,
@@ -73,6 +74,10 @@ impl Decompose for ShiftedLogSumExp {
         site.rows()
     }
 
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::along(*self, change, 0))
+    }
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &widened(&inputs[0])?;
         let peak = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
@@ -99,6 +104,10 @@ impl Decompose for ShiftedLogSumExp {
             let pushed = drop_last(&sum(&mul(&t, &ShiftedLogSumExp::slope(at)?)?, &last_axis(&t))?)?;
             Ok(vec![zeros_like(&at.outputs[0]), pushed])
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use umber_types::{DType, Result};
 
 use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::validation::Site;
@@ -49,6 +50,12 @@ impl Primitive for Branch {
         site.must(alike && !self.0.bodies.is_empty(), "functions that answer alike")?;
         let is_index = site.ndim(0) == 0 && site.inputs.first().is_some_and(|i| i.dtype == DType::Int32);
         site.must(is_index, "a number of a function")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let given: Vec<ArraySpec> = change.new[1..].iter().map(|&spec| spec.clone()).collect();
+        let bodies = self.0.bodies.iter().map(|body| body.adapted(change, &given));
+        Some(Generalized::of(Branch::new(self.0.construct, bodies.collect::<Option<_>>()?)))
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[crate::graph::Array]) -> Rule<Cotangents> {

@@ -19,6 +19,7 @@ pub use self::branch::{Branch, Choice};
 pub(crate) use self::repeat::stacked;
 pub use self::repeat::{Iteration, Loop, Order};
 pub use self::until::{Condition, While};
+use crate::generalization::Change;
 use crate::graph::{Array, ArraySpec, Inputs, Program};
 use crate::op::Op;
 use crate::validation::{self, Site};
@@ -91,6 +92,11 @@ impl Body {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         let outputs = validation::outputs(&self.program)?;
         site.must(outputs == self.outputs, "a function that answers what it says")
+    }
+
+    /// The function for arguments of other lengths.
+    fn adapted(&self, change: &Change<'_>, given: &[ArraySpec]) -> Option<Body> {
+        (change.adapted)(&self.program, given)
     }
 
     /// Are these what it takes?

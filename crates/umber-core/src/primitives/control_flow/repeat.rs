@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use umber_types::{Result, Shape, Stream};
 
 use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
+use crate::generalization::{Change, Generalized};
 use crate::graph::program::Operand;
 use crate::graph::tracing::{Residuals, residuals};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
@@ -143,6 +144,21 @@ impl Primitive for Loop {
         let rows = site.inputs.iter().skip(*carry).take(*rows);
         let mut lengths = rows.map(|input| input.shape.first().copied());
         site.must(lengths.all(|own| own == Some(*length)), &format!("sequences of {length}"))
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let mut iteration = (*self.0).clone();
+        let rows = iteration.carry..iteration.carry + iteration.rows;
+        let row = |(i, spec): (usize, &&ArraySpec)| {
+            let skipped = usize::from(rows.contains(&i));
+            ArraySpec { shape: spec.shape.iter().skip(skipped).copied().collect(), dtype: spec.dtype }
+        };
+        let given: Vec<ArraySpec> = change.new.iter().enumerate().map(row).collect();
+        if iteration.rows > 0 {
+            iteration.length = *change.new[iteration.carry].shape.first()?;
+        }
+        iteration.body = iteration.body.adapted(change, &given)?;
+        Some(Generalized::of(Loop(Arc::new(iteration))))
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

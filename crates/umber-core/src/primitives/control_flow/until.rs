@@ -5,6 +5,7 @@ use std::sync::Arc;
 use umber_types::{DType, Result, Shape};
 
 use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::validation::Site;
@@ -51,6 +52,12 @@ impl Primitive for While {
         let answer = [ArraySpec::new(Shape::scalar(), DType::Bool)];
         let fits = condition.outputs == answer && body.arguments().starts_with(&body.outputs);
         site.must(fits, "a condition, and a function that answers what it carries")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let given: Vec<ArraySpec> = change.new.iter().map(|&spec| spec.clone()).collect();
+        let [condition, body] = [&self.0.condition, &self.0.body].map(|body| body.adapted(change, &given));
+        Some(Generalized::of(While::new(self.0.construct, condition?, body?)))
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -5,6 +5,7 @@ use umber_numerics::linalg::Form;
 use umber_types::Result;
 
 use super::{adjoint, adjoint_times, batch_of, explained, hermitian_part, lower, solve, taller_stack};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, constant, mul, same_spec};
@@ -26,6 +27,10 @@ impl Primitive for Cholesky {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.square(0)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     // dL = L Φ(L⁻¹ dA L⁻ᴴ), where Φ takes the lower triangle and half the diagonal. The cotangent is that of a

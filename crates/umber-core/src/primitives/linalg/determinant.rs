@@ -7,6 +7,7 @@ use umber_types::{Result, Shape};
 use super::{
     Inverse, adjoint, as_matrix, batch_of, diagonal_of, explained, imaginary, rows, sum_last, taller_stack,
 };
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::ops;
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
@@ -73,6 +74,10 @@ impl Primitive for Determinant {
         site.square(0)
     }
 
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
+    }
+
     // d(det a) = tr(adj(a) da), which is finite for singular matrices too.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
@@ -106,6 +111,10 @@ impl Primitive for SignedLog {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.square(0)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     // With t = tr(a⁻¹ da): d(log) = re t, d(sign) = i sign im t.
@@ -143,6 +152,10 @@ impl Primitive for Adjugate {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.square(0)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     // Of its definition through minors while they are few, so that further derivatives are exact at any matrix; else of

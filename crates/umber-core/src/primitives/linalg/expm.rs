@@ -4,6 +4,7 @@ use smallvec::smallvec;
 use umber_types::Result;
 
 use super::{adjoint, batch_of, columns_from, explained, first_rows, joined, rows, taller_stack};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::primitives::rules::{same_spec, zeros_like};
@@ -36,6 +37,10 @@ impl Primitive for Expm {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.square(0)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     // The transpose of the derivative at a is the derivative at aᴴ.

@@ -8,6 +8,7 @@ use super::{
     adjoint, adjoint_times, batch_of, columns, columns_from, explained, first_columns, first_rows, identity,
     joined, lower, rows, rows_from, solve, taller_stack, times_adjoint, upper,
 };
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::gather::Places;
@@ -94,6 +95,10 @@ impl Primitive for Lu {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.matrices(0)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 use umber_types::{Result, Shape};
 
 use super::{adjoint, batch_of, explained, product, taller_stack};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, sub};
@@ -38,6 +39,10 @@ impl Primitive for Pinv {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.matrices(0)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     // G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose

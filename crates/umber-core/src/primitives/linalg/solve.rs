@@ -5,6 +5,7 @@ use umber_numerics::linalg::Form;
 use umber_types::{Result, Shape};
 
 use super::{adjoint, batch_of, explained, lower, times_adjoint, upper};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, lanes, rule};
 use crate::primitives::rules::{batch, neg, reshape, transpose};
@@ -58,6 +59,10 @@ impl Primitive for Solve {
         site.matrices(1)?;
         site.must(site.ndim(0) == site.ndim(1) && site.last(0, 1) == site.last(1, 2), "as many rows")?;
         site.same_batch(2)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

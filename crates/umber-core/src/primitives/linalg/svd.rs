@@ -8,6 +8,7 @@ use super::{
     differences, explained, first_columns, first_rows, imaginary, is_rounding, minus_adjoint, product,
     reciprocal_unless, rows, rows_from, scale_columns, scale_rows, taller_stack,
 };
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
@@ -110,6 +111,10 @@ impl Primitive for Svd {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         site.matrices(0)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

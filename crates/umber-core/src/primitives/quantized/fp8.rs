@@ -4,6 +4,7 @@ use smallvec::smallvec;
 use umber_types::{DType, Result};
 
 use super::super::rules::zeros_like;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -43,6 +44,10 @@ impl Primitive for Fp8 {
                 site.must(fits, "uint8 and a floating dtype")
             }
         }
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

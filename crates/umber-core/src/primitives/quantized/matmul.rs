@@ -11,6 +11,7 @@ use super::super::rules::{
     add, batch, cast, mul, reshape, swap_last, tangent_or_zero, transpose, zeros_like,
 };
 use super::{group_sums, levels, row_length, validate_parts};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -139,6 +140,10 @@ impl Primitive for QuantizedMatMul {
         site.must(are_stacks, "stacks of matrices of real numbers")?;
         let is_whole = self.count.is_some() || site.inputs[0].shape[0] == site.inputs[1].shape[0];
         site.must(is_whole, "as many matrices on both sides")
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     /// The cotangent of a weight is that of its group's scale once for each step of its code.

@@ -10,6 +10,7 @@ use super::super::reduce::Reduce;
 use super::super::rules::{batch, broadcast, cast, constant, div, mul, reshape, sub, unary, zeros_like};
 use super::super::select::Select;
 use super::{grouped, working};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -72,6 +73,10 @@ impl Primitive for Quantize {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         validate_rows(self.0, site)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
@@ -165,6 +170,10 @@ impl Primitive for Rounded {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         validate_rows(self.0, site)
+    }
+
+    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::of(*self))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
