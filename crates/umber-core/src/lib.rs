@@ -4,6 +4,9 @@
 //! (what each says), [`ops`] (the functions users call), [`runtime`] (how graphs run), [`transforms`]
 //! (how graphs are rewritten).
 
+// A new primitive, kind or dtype is decided on wherever one is matched, not taken for what is left.
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
+
 mod apply;
 pub mod backend;
 pub mod compile;

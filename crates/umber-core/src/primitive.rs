@@ -4,7 +4,8 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 use umber_kernels::{View, ViewMut};
-use umber_types::{Layout, Result, Shape, bail};
+use umber_types::tape::{Step, ValueId};
+use umber_types::{BinaryKind, DType, Layout, Result, Shape, UnaryKind, bail};
 
 use crate::backend::Task;
 use crate::generalization::{Change, Generalized};
@@ -116,11 +117,36 @@ pub trait Primitive {
     }
 }
 
+/// What an elementwise operation computes of the elements at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementFunction {
+    /// Of one element.
+    Unary(UnaryKind),
+    /// Of two elements of one dtype.
+    Binary(BinaryKind),
+    /// The second or the third element, as the first says.
+    Select,
+    /// The element in another dtype.
+    Cast(DType),
+}
+
+impl ElementFunction {
+    /// The step of a tape that computes it of these values, of which it reads as many as it has arguments.
+    pub fn step(self, [a, b, c]: [ValueId; 3]) -> Step {
+        match self {
+            ElementFunction::Unary(kind) => Step::Unary { kind, x: a },
+            ElementFunction::Binary(kind) => Step::Binary { kind, a, b },
+            ElementFunction::Select => Step::Select { condition: a, a: b, b: c },
+            ElementFunction::Cast(to) => Step::Cast { x: a, to },
+        }
+    }
+}
+
 /// How fusion sees an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FusionRole {
-    /// A step of a region: each element is a function of the elements of the inputs at its place.
-    Step,
+    /// A step of a region: each element is this function of the elements of the inputs at its place.
+    Step(ElementFunction),
     /// The value of its input under a larger shape.
     Broadcast,
     /// The value of its input.

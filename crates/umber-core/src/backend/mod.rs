@@ -18,7 +18,7 @@ use crate::graph::{ArraySpec, Storage};
 use crate::memory::{Buffer, Event};
 use crate::op::Op;
 pub use cpu::Cpu;
-pub(crate) use cpu::{Function, elementwise, region, tape_cache};
+pub(crate) use cpu::{elementwise, region, tape_cache};
 pub use registry::{backend, register};
 
 /// How a backend runs an operation.

@@ -115,7 +115,7 @@ impl Adapting<'_> {
     fn visit(&mut self, step: &Step) -> Result<()> {
         let mut inputs = step.inputs.clone();
         let free_update = self.free_update(step);
-        if step.op.fusion_role() == FusionRole::Step {
+        if matches!(step.op.fusion_role(), FusionRole::Step(_)) {
             self.agree(step, &mut inputs)?;
         } else {
             if matches!(step.op, Op::MatMul(_)) {

@@ -352,9 +352,8 @@ fn with_lengths(signature: &Signature, length: impl Fn(Axis, usize) -> usize) ->
 /// Does it only make sense while the program runs that recorded it, or take more room than it is worth? Functions that
 /// are computed again hold those within them, each level all below.
 fn is_transient(op: &Op) -> bool {
-    match op {
-        Op::Fused(_) | Op::Custom(_) => true,
-        Op::Checkpoint(held) => held.program.steps.iter().any(|step| matches!(step.op, Op::Checkpoint(_))),
-        _ => false,
+    if let Op::Checkpoint(held) = op {
+        return held.program.steps.iter().any(|step| matches!(step.op, Op::Checkpoint(_)));
     }
+    matches!(op, Op::Fused(_) | Op::Custom(_))
 }

@@ -93,7 +93,7 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
         }
         let own = is_output || readers[i] == Readers::Kernel;
         let reads = match step.op.fusion_role() {
-            FusionRole::Step => {
+            FusionRole::Step(_) => {
                 let shape = &slots.spec(i).shape;
                 match readers[i] {
                     Readers::Region(r) if regions[r as usize].admits(step, shape, is_output) => {
@@ -104,7 +104,7 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                         members.steps.push(i as u32);
                         Readers::Region(r)
                     }
-                    _ => {
+                    Readers::Nobody | Readers::Region(_) | Readers::Several | Readers::Kernel => {
                         regions.push(Growing::new(i, step, shape.clone(), Ends::Elementwise, units.len()));
                         units.push(Unit::Step(LATER));
                         Readers::Region(regions.len() as u32 - 1)
@@ -121,7 +121,7 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                     regions[r as usize].begin_with(i, i);
                     Readers::Kernel
                 }
-                _ => {
+                Readers::Nobody | Readers::Region(_) | Readers::Several | Readers::Kernel => {
                     units.push(Unit::Step(i as u32));
                     Readers::Kernel
                 }
@@ -257,8 +257,8 @@ impl Products {
 fn prologue(reduction: &Step, slots: &Slots<'_>) -> Option<Shape> {
     let writer = slots.writer(reduction.inputs.first()?)?;
     let inner = &slots.steps()[writer];
-    let is_step =
-        inner.op.fusion_role() == FusionRole::Step && inner.stream.device == reduction.stream.device;
+    let is_step = matches!(inner.op.fusion_role(), FusionRole::Step(_))
+        && inner.stream.device == reduction.stream.device;
     is_step.then(|| slots.spec(writer).shape.clone())
 }
 

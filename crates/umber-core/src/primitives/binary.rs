@@ -8,10 +8,12 @@ use super::rules::{
     unary, zeros_like,
 };
 use super::select::Select;
-use crate::backend::{Function, elementwise};
+use crate::backend::elementwise;
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, ElementFunction, FusionRole, Point, Primitive, Rule, Tangents, rule,
+};
 use crate::validation::Site;
 
 /// A function of two elements; both inputs have one shape and dtype.
@@ -185,7 +187,7 @@ impl Primitive for Binary {
     }
 
     fn fusion_role(&self) -> FusionRole {
-        FusionRole::Step
+        FusionRole::Step(ElementFunction::Binary(self.0))
     }
 
     fn is_exact(&self) -> bool {
@@ -209,6 +211,6 @@ impl Primitive for Binary {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        elementwise(Function::Binary(self.0), task)
+        elementwise(ElementFunction::Binary(self.0), task)
     }
 }

@@ -4,10 +4,12 @@ use smallvec::smallvec;
 use umber_types::{DType, Result};
 
 use super::rules::{batch_elementwise, cast, linear_jvp, reads_of_elementwise, zeros_like};
-use crate::backend::{Function, elementwise};
+use crate::backend::elementwise;
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, ElementFunction, FusionRole, Point, Primitive, Rule, Tangents, rule,
+};
 use crate::validation::Site;
 
 /// Conversion to a dtype.
@@ -62,7 +64,7 @@ impl Primitive for Cast {
     }
 
     fn fusion_role(&self) -> FusionRole {
-        FusionRole::Step
+        FusionRole::Step(ElementFunction::Cast(self.0))
     }
 
     fn is_exact(&self) -> bool {
@@ -74,6 +76,6 @@ impl Primitive for Cast {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        elementwise(Function::Cast(self.0), task)
+        elementwise(ElementFunction::Cast(self.0), task)
     }
 }

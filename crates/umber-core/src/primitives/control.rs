@@ -92,13 +92,11 @@ fn check_classes(op: &str, classes: View<'_>) -> Result<()> {
         return Ok(());
     }
     let kind = ReduceKind::Min;
-    let least = match classes.dtype() {
-        DType::Int8 => i64::from(i8::from_ne_bytes(reduced_to_one(kind, classes)?)),
-        DType::Int16 => i64::from(i16::from_ne_bytes(reduced_to_one(kind, classes)?)),
-        DType::Int32 => i64::from(i32::from_ne_bytes(reduced_to_one(kind, classes)?)),
-        DType::Int64 => i64::from_ne_bytes(reduced_to_one(kind, classes)?),
-        // Others are not recorded.
-        _ => 0,
+    let least = match classes.dtype().size() {
+        1 => i64::from(i8::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        2 => i64::from(i16::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        4 => i64::from(i32::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        _ => i64::from_ne_bytes(reduced_to_one(kind, classes)?),
     };
     ensure!(
         least >= 0,

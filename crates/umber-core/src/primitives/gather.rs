@@ -185,14 +185,14 @@ pub(crate) fn with_indexed_axes(layout: &Layout, axes: &[usize], source_ndim: us
 
 /// An index error with the name of the operation in front.
 pub(crate) fn named(op: &str, error: Error) -> Error {
-    match error {
-        // Its places are no indices that the caller knows.
-        Error::Index(_) if matches!(op, "slice" | "slice_update") => Error::Index(format!(
+    let Error::Index(text) = &error else { return error };
+    // Its places are no indices that the caller knows.
+    if matches!(op, "slice" | "slice_update") {
+        return Error::Index(format!(
             "[{op}] got a start from which the block leaves the array, expected 0 <= start <= length - size"
-        )),
-        Error::Index(text) if !text.starts_with('[') => Error::Index(text).of(op),
-        other => other,
+        ));
     }
+    if text.starts_with('[') { error } else { error.of(op) }
 }
 
 /// The inputs of a gather or scatter as places of one lane wider operation, for `vmap`: every index batched, and

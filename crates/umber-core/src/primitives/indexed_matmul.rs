@@ -33,10 +33,11 @@ pub(crate) fn indexed_matmul(
 pub(crate) fn into_lanes(index: &Batched, lanes: usize, length: usize, end: usize) -> Result<Array> {
     let index = batch(index, lanes)?;
     let scalar = |value: usize| constant(&index_zeros(&index), value as i64);
-    let index = match index.dtype() {
+    let index = if index.dtype() == DType::UInt64 {
         // Those that are negative as int64 would count from the end.
-        DType::UInt64 => binary(BinaryKind::Minimum, &index, &constant(&index, i64::MAX))?,
-        _ => index.clone(),
+        binary(BinaryKind::Minimum, &index, &constant(&index, i64::MAX))?
+    } else {
+        index.clone()
     };
     let index = cast(&index, DType::Int64)?;
     let (zero, length_) = (scalar(0), scalar(length));

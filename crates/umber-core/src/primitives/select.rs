@@ -3,10 +3,12 @@
 use umber_types::{DType, Result};
 
 use super::rules::{batch_elementwise, reads_of_elementwise, tangent_or_zero, zeros_like};
-use crate::backend::{Function, elementwise};
+use crate::backend::elementwise;
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, ElementFunction, FusionRole, Point, Primitive, Rule, Tangents, rule,
+};
 use crate::validation::Site;
 
 /// `where(condition, a, b)`: three inputs of one shape, the first bool, the others of one dtype.
@@ -62,7 +64,7 @@ impl Primitive for Select {
     }
 
     fn fusion_role(&self) -> FusionRole {
-        FusionRole::Step
+        FusionRole::Step(ElementFunction::Select)
     }
 
     fn is_exact(&self) -> bool {
@@ -74,6 +76,6 @@ impl Primitive for Select {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        elementwise(Function::Select, task)
+        elementwise(ElementFunction::Select, task)
     }
 }

@@ -11,10 +11,12 @@ use super::rules::{
     sub, unary, zeros_like,
 };
 use super::select::Select;
-use crate::backend::{Function, elementwise};
+use crate::backend::elementwise;
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, ElementFunction, FusionRole, Point, Primitive, Rule, Tangents, rule,
+};
 use crate::validation::Site;
 
 /// A function of one element.
@@ -27,8 +29,12 @@ enum Derivative {
     Factor(Array),
     /// The output does not change with the input.
     Zero,
-    /// Not holomorphic: the rules have a case of their own.
-    Special,
+    /// Not holomorphic, as the functions below: the rules have a case of its own.
+    Abs,
+    Sign,
+    Conjugate,
+    Real,
+    Imag,
 }
 
 impl Unary {
@@ -38,8 +44,11 @@ impl Unary {
         let one = || constant(x, 1.0);
         let square = || unary(Square, x);
         let factor = match self.0 {
-            Abs | Sign if x.dtype().is_complex() => return Ok(Derivative::Special),
-            Conjugate | Real | Imag => return Ok(Derivative::Special),
+            Abs if x.dtype().is_complex() => return Ok(Derivative::Abs),
+            Sign if x.dtype().is_complex() => return Ok(Derivative::Sign),
+            Conjugate => return Ok(Derivative::Conjugate),
+            Real => return Ok(Derivative::Real),
+            Imag => return Ok(Derivative::Imag),
             Sign | Floor | Ceil | Round | Trunc | LogicalNot | BitwiseInvert | IsNan | IsInf | IsFinite
             | SignBit | BitCount | Exponent => return Ok(Derivative::Zero),
             Abs => unary(Sign, x)?,
@@ -170,17 +179,14 @@ impl Primitive for Unary {
             let pulled = match self.derivative(x, &at.outputs[0])? {
                 Derivative::Factor(factor) => mul(ct, &conj(&factor)?)?,
                 Derivative::Zero => zeros_like(x),
-                Derivative::Special => match self.0 {
-                    UnaryKind::Abs => mul(&cast(ct, x.dtype())?, &unary(UnaryKind::Sign, x)?)?,
-                    UnaryKind::Sign => Unary::turn(x, &cast(ct, x.dtype())?)?,
-                    UnaryKind::Imag if x.dtype().is_complex() => {
-                        let i = constant(x, umber_types::Scalar::Complex(0.0, 1.0));
-                        mul(&cast(ct, x.dtype())?, &i)?
-                    }
-                    UnaryKind::Imag => zeros_like(x),
-                    UnaryKind::Conjugate => conj(ct)?,
-                    _ => cast(ct, x.dtype())?,
-                },
+                Derivative::Abs => mul(&cast(ct, x.dtype())?, &unary(UnaryKind::Sign, x)?)?,
+                Derivative::Sign => Unary::turn(x, &cast(ct, x.dtype())?)?,
+                Derivative::Imag if x.dtype().is_complex() => {
+                    mul(&cast(ct, x.dtype())?, &constant(x, Scalar::Complex(0.0, 1.0)))?
+                }
+                Derivative::Imag => zeros_like(x),
+                Derivative::Conjugate => conj(ct)?,
+                Derivative::Real => cast(ct, x.dtype())?,
             };
             Ok(smallvec![Some(pulled)])
         })
@@ -193,11 +199,9 @@ impl Primitive for Unary {
             let pushed = match self.derivative(x, &at.outputs[0])? {
                 Derivative::Factor(factor) => mul(t, &factor)?,
                 Derivative::Zero => zeros_like(&at.outputs[0]),
-                Derivative::Special => match self.0 {
-                    UnaryKind::Abs => unary(UnaryKind::Real, &mul(t, &conj(&unary(UnaryKind::Sign, x)?)?)?)?,
-                    UnaryKind::Sign => Unary::turn(x, t)?,
-                    kind => unary(kind, t)?,
-                },
+                Derivative::Abs => unary(UnaryKind::Real, &mul(t, &conj(&unary(UnaryKind::Sign, x)?)?)?)?,
+                Derivative::Sign => Unary::turn(x, t)?,
+                Derivative::Conjugate | Derivative::Real | Derivative::Imag => unary(self.0, t)?,
             };
             Ok(vec![pushed])
         })
@@ -208,7 +212,7 @@ impl Primitive for Unary {
     }
 
     fn fusion_role(&self) -> FusionRole {
-        FusionRole::Step
+        FusionRole::Step(ElementFunction::Unary(self.0))
     }
 
     fn is_exact(&self) -> bool {
@@ -238,6 +242,6 @@ impl Primitive for Unary {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        elementwise(Function::Unary(self.0), task)
+        elementwise(ElementFunction::Unary(self.0), task)
     }
 }

@@ -479,7 +479,7 @@ impl Draft {
 /// Is a value stored that a transformation may reach? Elementwise values are recomputed.
 fn is_worth_storing(op: &Op) -> bool {
     match op.fusion_role() {
-        FusionRole::Step | FusionRole::Broadcast | FusionRole::Alias | FusionRole::Constant => false,
+        FusionRole::Step(_) | FusionRole::Broadcast | FusionRole::Alias | FusionRole::Constant => false,
         FusionRole::Reduction | FusionRole::Product | FusionRole::Reshape | FusionRole::Alone => true,
     }
 }

@@ -47,10 +47,12 @@ mod holders {
     }
 
     pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-        match op {
-            Op::Checkpoint(held) => Some(checkpoint::batch(held, inputs)),
-            Op::Custom(held) => Some(custom::batch(held, inputs)),
-            _ => op.vmap(inputs),
+        if let Op::Checkpoint(held) = op {
+            return Some(checkpoint::batch(held, inputs));
         }
+        if let Op::Custom(held) = op {
+            return Some(custom::batch(held, inputs));
+        }
+        op.vmap(inputs)
     }
 }

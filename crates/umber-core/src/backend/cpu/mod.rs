@@ -15,7 +15,7 @@ use crate::graph::{ArraySpec, Storage};
 use crate::memory::{Buffer, Event};
 use crate::op::Op;
 use crate::primitive::{CpuTask, Primitive};
-pub(crate) use elementwise::{Function, elementwise};
+pub(crate) use elementwise::elementwise;
 pub(crate) use launch::region;
 
 /// The host processor.

@@ -52,11 +52,14 @@ struct Given<'a, T> {
 
 /// The lowest finite number of a floating dtype.
 pub(crate) fn lowest_of(dtype: DType) -> f64 {
-    match dtype {
-        DType::Float16 => f16::MIN.to_f64(),
-        DType::BFloat16 => bf16::MIN.to_f64(),
-        DType::Float32 => f64::from(f32::MIN),
-        _ => f64::MIN,
+    if dtype == DType::Float16 {
+        f16::MIN.to_f64()
+    } else if dtype == DType::BFloat16 {
+        bf16::MIN.to_f64()
+    } else if dtype == DType::Float32 {
+        f64::from(f32::MIN)
+    } else {
+        f64::MIN
     }
 }
 
