@@ -27,7 +27,7 @@ pub trait Primitive {
     fn validate(&self, site: &Site<'_>) -> Result<()>;
 
     /// The operation that the same function would have recorded at other lengths; `None` where what it was recorded with leaves
-    /// several possibilities. Most say nothing of lengths: `Some(Generalized::of(*self))`. Where a number in one follows from a
+    /// several possibilities. Most say nothing of lengths: `any_lengths!()`. Where a number in one follows from a
     /// length, a trace at other lengths has another number there, and so shows that this one was wrong.
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized>;
 
@@ -70,7 +70,7 @@ pub trait Primitive {
     /// Does it take floats of eight bits as they are, since it moves elements without looking at what they are? Others are
     /// given the float32 that these equal.
     fn takes_float8(&self) -> bool {
-        false
+        self.is_view() || self.forwards() || self.control_flow().is_some()
     }
 
     /// Is its result exact or correctly rounded, and each element a function of the elements of the inputs at its place?
@@ -90,9 +90,12 @@ pub trait Primitive {
     }
 
     /// How many elements the CPU reads for a few elements of the result, if it may compute them where the operation is
-    /// written. Zero where it reads about as many; others are recorded.
-    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
-        None
+    /// written; zero where it reads about as many. Others are recorded, and so are elementwise operations on 16-bit floats,
+    /// whose intermediate values keep their digits in a plan.
+    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+        let mut dtypes = inputs.iter().map(|input| input.dtype()).chain(specs.iter().map(|spec| spec.dtype));
+        let is_elementwise = matches!(self.fusion_role(), FusionRole::Step(_));
+        (is_elementwise && !dtypes.any(DType::is_half)).then_some(0)
     }
 
     /// Are the outputs the last inputs? Such an operation matters to transforms only, and is not run.
@@ -106,7 +109,7 @@ pub trait Primitive {
     }
 
     /// May an axis of a result be as long as several axes of the inputs together? Then two sets of lengths may give one
-    /// result by chance.
+    /// result by chance. Other lengths are those of the inputs, or products of them.
     fn adds_lengths(&self) -> bool {
         false
     }

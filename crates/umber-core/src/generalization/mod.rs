@@ -117,3 +117,25 @@ impl Generalized {
         Generalized::along(op, change, change.joined.iter().position(Option::is_some).unwrap_or(0))
     }
 }
+
+/// [`Primitive::generalize`](crate::primitive::Primitive::generalize) of an operation whose parameters say nothing of lengths;
+/// with `along 0` the axes of its outputs are those of its first input.
+macro_rules! any_lengths {
+    () => {
+        fn generalize(
+            &self,
+            _change: &mut crate::generalization::Change<'_>,
+        ) -> Option<crate::generalization::Generalized> {
+            Some(crate::generalization::Generalized::of(self.clone()))
+        }
+    };
+    (along $input:literal) => {
+        fn generalize(
+            &self,
+            change: &mut crate::generalization::Change<'_>,
+        ) -> Option<crate::generalization::Generalized> {
+            Some(crate::generalization::Generalized::along(self.clone(), change, $input))
+        }
+    };
+}
+pub(crate) use any_lengths;

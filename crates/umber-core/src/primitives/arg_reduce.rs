@@ -4,7 +4,7 @@ use smallvec::smallvec;
 use umber_types::{ArgReduceKind, DType, Result};
 
 use super::rules::zeros_like;
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -32,9 +32,7 @@ impl Primitive for ArgReduce {
         site.axis(self.axis)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(smallvec![Some(zeros_like(&at.inputs[0]))]))

@@ -4,8 +4,7 @@ use umber_types::tape::binary_dtype;
 use umber_types::{BinaryKind, Complex64, Result, Scalar, UnaryKind};
 
 use super::rules::{
-    add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, reads_of_elementwise, sub,
-    unary, zeros_like,
+    add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, sub, unary, zeros_like,
 };
 use super::select::Select;
 use crate::backend::elementwise;
@@ -204,10 +203,6 @@ impl Primitive for Binary {
                     | BinaryKind::BitwiseOr
                     | BinaryKind::BitwiseXor
             )
-    }
-
-    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
-        reads_of_elementwise(inputs, specs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -66,10 +66,6 @@ impl Primitive for Broadcast {
         FusionRole::Broadcast
     }
 
-    fn takes_float8(&self) -> bool {
-        true
-    }
-
     fn is_view(&self) -> bool {
         true
     }

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 use umber_types::{DType, Result};
 
-use super::rules::{batch_elementwise, cast, linear_jvp, reads_of_elementwise, zeros_like};
+use super::rules::{batch_elementwise, cast, linear_jvp, zeros_like};
 use crate::backend::elementwise;
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
@@ -69,10 +69,6 @@ impl Primitive for Cast {
 
     fn is_exact(&self) -> bool {
         true
-    }
-
-    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
-        reads_of_elementwise(inputs, specs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

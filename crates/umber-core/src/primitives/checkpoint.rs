@@ -71,10 +71,6 @@ impl Primitive for Checkpoint {
         Some(Ok(self.split(inputs).1.to_vec()))
     }
 
-    fn takes_float8(&self) -> bool {
-        true
-    }
-
     fn forwards(&self) -> bool {
         true
     }

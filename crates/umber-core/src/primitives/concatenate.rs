@@ -6,7 +6,7 @@ use umber_types::{Result, Shape, ensure};
 use super::rules::{batch, tangent_or_zero};
 use super::slice::{Window, slice_along};
 use super::slice_update::write_window;
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -62,9 +62,7 @@ impl Primitive for Concatenate {
         site.must(are_alike, "as many axes each")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn shape_beside(&self, shape: &Shape, _old: &Shape, new: &Shape) -> Option<Shape> {
         Some(new.with(self.axis, shape[self.axis]))

@@ -6,7 +6,7 @@ use umber_types::{ArgReduceKind, DType, Layout, ReduceKind, Result, Scalar, Shap
 
 use super::gather::unnamed;
 use super::rules::{tangent_or_zero, zeros_like};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -161,9 +161,7 @@ impl Primitive for Control {
         }
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         if let Control::Counted { .. } = self {

@@ -5,7 +5,7 @@ use umber_types::{Convolving, Result, Shape, ensure};
 
 use super::rules::{add, conj, move_axis, reshape, transpose, zeros_like};
 use super::slice::{Window, slice};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::{Change, Generalized, any_lengths};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -254,9 +254,7 @@ impl Primitive for ConvolutionWeight {
         validate(&self.how, site)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(self.clone()))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Scalar, Shape};
 
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule};
 use crate::validation::Site;
@@ -76,9 +76,7 @@ impl Primitive for Full {
         site.is_no_step()
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     no_inputs!();
 
@@ -111,9 +109,7 @@ impl Primitive for Arange {
         site.is_no_step()
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(self.clone()))
-    }
+    any_lengths!();
 
     no_inputs!();
 
@@ -138,9 +134,7 @@ impl Primitive for Eye {
         site.is_no_step()
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(self.clone()))
-    }
+    any_lengths!();
 
     no_inputs!();
 

@@ -7,7 +7,7 @@ use umber_types::tape::Tape;
 use umber_types::{Result, Shape, bail};
 
 use crate::backend;
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::matmul::MatMul;
@@ -73,9 +73,7 @@ impl Primitive for Fused {
         site.is_no_step()
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(self.clone()))
-    }
+    any_lengths!();
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         None

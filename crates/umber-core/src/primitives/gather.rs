@@ -7,7 +7,7 @@ use umber_types::{DType, Error, Layout, Result, Scalar, ScatterKind, Shape, ensu
 use super::create::{Arange, ArangeParameters};
 use super::rules::{batch, broadcast, move_axis, reshape, zeros_like};
 use super::scatter::{Scatter, ScatterAxis};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -268,9 +268,7 @@ impl Primitive for Gather {
         site.must(are_axes(&self.axes, site.ndim(0)), "axes in ascending order")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(self.clone()))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| pull(at, &self.places(at.inputs), &cotangents[0]))
@@ -340,9 +338,7 @@ impl Primitive for GatherAxis {
         site.axis(self.axis)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| pull(at, &Places::along(self.op, self.axis, at.inputs[1].clone()), &cotangents[0]))

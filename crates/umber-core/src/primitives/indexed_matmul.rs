@@ -5,7 +5,7 @@ use umber_types::{BinaryKind, DType, Result, Scalar, Shape, ensure};
 use super::gather::{iota, named};
 use super::rules::{add, batch, binary, broadcast, cast, conj, constant, reshape, swap_last, zeros_like};
 use super::select::Select;
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -98,9 +98,7 @@ impl Primitive for IndexedMatMul {
         site.must(site.ndim(2) == 1, "lists of indices")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

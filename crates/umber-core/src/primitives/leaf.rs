@@ -4,7 +4,7 @@ use umber_types::{Error, Layout, Result, bail};
 
 use super::control_flow::Construct;
 use super::rules::{batch_elementwise, linear_jvp, same_spec};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -99,9 +99,7 @@ impl Primitive for Leaf {
         if *self == Leaf::Copy { site.takes(1) } else { site.is_no_step() }
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(cotangents.iter().cloned().map(Some).collect()))

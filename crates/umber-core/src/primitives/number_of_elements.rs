@@ -3,7 +3,7 @@
 use umber_types::{Axes, DType, Result, Shape};
 
 use super::rules::zeros_like;
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -46,9 +46,7 @@ impl Primitive for NumberOfElements {
         site.axes(&self.axes)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(self.clone()))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| at.pull(|_| Ok(None)))

@@ -5,7 +5,7 @@ pub use umber_kernels::rejection::Rejection;
 use umber_types::{DType, Result, Shape, bail};
 
 use super::rules::{batch, zeros_like};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -34,9 +34,7 @@ impl Primitive for RandomBits {
         site.must(site.has_keys(), "keys of two words")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(self.clone()))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(smallvec![Some(zeros_like(&at.inputs[0]))]))
@@ -82,9 +80,7 @@ impl Primitive for Pick {
         site.same_batch(1)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| at.pull(|i| Ok(Some(zeros_like(&at.inputs[i])))))
@@ -132,9 +128,7 @@ impl Primitive for Rejections {
         site.must(are_parameters, "keys of two words and float64 parameters")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| match self.0 {

@@ -8,7 +8,7 @@ use super::products::others;
 use super::rules::{
     binary, broadcast, broadcast_like, cast, conj, div, doubled, mul_absorbing, widened, zeros_like,
 };
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -80,9 +80,7 @@ impl Primitive for Reduce {
         site.axes(&self.axes)
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(self.clone(), change, 0))
-    }
+    any_lengths!(along 0);
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -90,10 +90,6 @@ impl Primitive for Reshape {
         FusionRole::Reshape
     }
 
-    fn takes_float8(&self) -> bool {
-        true
-    }
-
     fn is_view(&self) -> bool {
         true
     }

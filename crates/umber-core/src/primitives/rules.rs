@@ -282,13 +282,6 @@ pub(crate) fn batch(input: &Batched, lanes: usize) -> Result<Array> {
     broadcast(&input.array, &shape)
 }
 
-/// What an elementwise operation reads; its kernel for numbers of 16 bits is not worth it for a few elements.
-pub(crate) fn reads_of_elementwise(inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
-    let has_half =
-        inputs.iter().any(|input| input.dtype().is_half()) || specs.iter().any(|spec| spec.dtype.is_half());
-    (!has_half).then_some(0)
-}
-
 /// Vmap of an operation on inputs of equal shape: batch what is not, record the same operation.
 pub(crate) fn batch_elementwise(op: impl Into<Op>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let lanes = crate::primitive::lanes(inputs);

@@ -17,7 +17,7 @@ use super::rules::{
 };
 use super::select::Select;
 use super::slice_update::update;
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -183,9 +183,7 @@ impl Primitive for Scatter {
         site.must(are_axes(&self.axes, site.ndim(0)), "axes in ascending order")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(self.clone()))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| self.written(at).pull(at, &cotangents[0]))
@@ -268,9 +266,7 @@ impl Primitive for ScatterAxis {
         site.axis(self.axis)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| self.written(at).pull(at, &cotangents[0]))

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 use umber_types::{DType, Result, Side, ensure};
 
 use super::rules::{batch, zeros_like};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -43,9 +43,7 @@ impl Primitive for Search {
         site.takes(2)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(smallvec![Some(zeros_like(&at.inputs[0])), Some(zeros_like(&at.inputs[1]))]))

@@ -5,7 +5,7 @@ use umber_types::{DType, Result, Shape, ensure};
 use super::gather::named;
 use super::indexed_matmul::{into_lanes, joined, parted};
 use super::rules::{add, batch, conj, move_axis, swap_last, zeros_like};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -52,9 +52,7 @@ impl Primitive for SegmentedMatMul {
         site.must(are_matrices, "matrices")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

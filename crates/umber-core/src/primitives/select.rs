@@ -2,7 +2,7 @@
 
 use umber_types::{DType, Result};
 
-use super::rules::{batch_elementwise, reads_of_elementwise, tangent_or_zero, zeros_like};
+use super::rules::{batch_elementwise, tangent_or_zero, zeros_like};
 use crate::backend::elementwise;
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
@@ -69,10 +69,6 @@ impl Primitive for Select {
 
     fn is_exact(&self) -> bool {
         true
-    }
-
-    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
-        reads_of_elementwise(inputs, specs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

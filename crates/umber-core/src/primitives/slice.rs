@@ -257,10 +257,6 @@ impl Primitive for Slice {
         })
     }
 
-    fn takes_float8(&self) -> bool {
-        true
-    }
-
     fn is_view(&self) -> bool {
         true
     }

@@ -6,7 +6,7 @@
 use umber_types::{Device, Result, Stream};
 
 use crate::device;
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::primitives::rules::{batch_elementwise, linear_jvp, same_spec};
@@ -29,9 +29,7 @@ impl Primitive for Transfer {
         site.takes(1)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| Ok([Some(to_device(&cotangents[0], at.inputs[0].device())?)].into_iter().collect()))

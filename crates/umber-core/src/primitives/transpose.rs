@@ -61,10 +61,6 @@ impl Primitive for Transpose {
         })
     }
 
-    fn takes_float8(&self) -> bool {
-        true
-    }
-
     fn is_view(&self) -> bool {
         true
     }

@@ -7,8 +7,7 @@ use umber_types::tape::unary_dtype;
 use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
 
 use super::rules::{
-    add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, polynomial, reads_of_elementwise,
-    sub, unary, zeros_like,
+    add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, polynomial, sub, unary, zeros_like,
 };
 use super::select::Select;
 use crate::backend::elementwise;
@@ -235,10 +234,6 @@ impl Primitive for Unary {
                 | UnaryKind::SignBit
                 | UnaryKind::BitCount
         )
-    }
-
-    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
-        reads_of_elementwise(inputs, specs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

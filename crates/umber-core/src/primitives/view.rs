@@ -2,7 +2,7 @@
 
 use umber_types::{DType, Layout, Result, Shape, bail, ensure};
 
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
@@ -71,9 +71,7 @@ impl Primitive for View {
         site.takes(1)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

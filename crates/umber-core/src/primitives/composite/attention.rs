@@ -7,7 +7,7 @@ use umber_kernels::attention::{Attending, Gradients, Scoring};
 use umber_types::{Axes, BinaryKind, DType, Masking, Result, Shape, UnaryKind, bf16, ensure, f16};
 
 use super::{Composite, Decompose, Parameter, Softmax, softmax, sum_last, work};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, lanes, rule};
 use crate::primitives::concatenate::concatenate;
@@ -242,9 +242,7 @@ impl Decompose for Attention {
         site.rows()
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let given = self.given(inputs);
@@ -315,9 +313,7 @@ impl Decompose for AttentionGradient {
         site.rows()
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     /// With weights `p` and `c = ct v^T`: `p^T ct` for the values; with `d = p (c - sum(p c))`, `scale d k` for the queries and
     /// `scale d^T q` for the keys; `-p_sink sum(p c)` for the sinks.

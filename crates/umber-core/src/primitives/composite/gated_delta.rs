@@ -7,7 +7,7 @@ use umber_types::{Axes, DType, Result, Shape, ensure};
 
 use super::{Composite, Decompose};
 use crate::device;
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, tracing};
 use crate::primitive::{Batched, CpuTask, Rule, lanes, rule};
 use crate::primitives::control_flow::{Body, Construct, Iteration, Loop, Order, Prepared};
@@ -105,9 +105,7 @@ impl Decompose for GatedDelta {
         site.rows()
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let steps_at = inputs[0].ndim() - 3;

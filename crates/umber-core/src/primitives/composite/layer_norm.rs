@@ -6,7 +6,7 @@ use super::{
     Decompose, Parameter, batch_rows, centred, check_weight, deviation_last, inverse_length, last_axis,
     mean_last, spread,
 };
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::rules::{add, broadcast, cast, mul, same_spec, sub, unbroadcast, widened};
@@ -61,9 +61,7 @@ impl Decompose for LayerNorm {
         site.rows()
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let (mut y, _) = self.normalized(&inputs[0])?;

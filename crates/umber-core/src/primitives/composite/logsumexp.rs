@@ -4,7 +4,7 @@ use smallvec::smallvec;
 use umber_types::{BinaryKind, ReduceKind, Result, UnaryKind};
 
 use super::{Decompose, Softmax, batch_rows, drop_last, last_axis, softmax};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::{Reduce, sum};
@@ -45,9 +45,7 @@ impl Decompose for LogSumExp {
         site.rows()
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &inputs[0];

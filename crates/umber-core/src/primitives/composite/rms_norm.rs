@@ -3,7 +3,7 @@
 use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, UnaryKind};
 
 use super::{Decompose, Parameter, batch_rows, check_weight, last_axis, mean_last, spread};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::reduce::{Reduce, mean};
@@ -71,9 +71,7 @@ impl Decompose for RmsNorm {
         site.rows()
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = widened(&inputs[0])?;

@@ -4,7 +4,7 @@ use umber_kernels::room::Room;
 use umber_types::{BinaryKind, DType, Pairing, Result, Shape, UnaryKind, ensure};
 
 use super::{Decompose, Parameter};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, lanes, rule};
 use crate::primitives::concatenate::concatenate;
@@ -121,9 +121,7 @@ impl Decompose for Rope {
         site.rows()
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = widened(&inputs[0])?;

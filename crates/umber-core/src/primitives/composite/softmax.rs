@@ -4,7 +4,7 @@ use smallvec::smallvec;
 use umber_types::{DType, ReduceKind, Result, UnaryKind};
 
 use super::{Decompose, batch_rows, last_axis, sum_last};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::Reduce;
@@ -38,9 +38,7 @@ impl Decompose for Softmax {
         site.rows()
     }
 
-    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::along(*self, change, 0))
-    }
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let given = inputs[0].dtype();

@@ -70,10 +70,6 @@ impl Primitive for Branch {
         input == 0
     }
 
-    fn takes_float8(&self) -> bool {
-        true
-    }
-
     fn control_flow(&self) -> Option<ControlFlow<'_>> {
         Some(ControlFlow::Branch(self))
     }

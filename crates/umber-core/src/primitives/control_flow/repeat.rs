@@ -169,10 +169,6 @@ impl Primitive for Loop {
         None
     }
 
-    fn takes_float8(&self) -> bool {
-        true
-    }
-
     fn control_flow(&self) -> Option<ControlFlow<'_>> {
         Some(ControlFlow::Loop(self))
     }

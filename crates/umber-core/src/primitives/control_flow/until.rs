@@ -68,10 +68,6 @@ impl Primitive for While {
         None
     }
 
-    fn takes_float8(&self) -> bool {
-        true
-    }
-
     fn control_flow(&self) -> Option<ControlFlow<'_>> {
         Some(ControlFlow::While(self))
     }

@@ -5,7 +5,7 @@ use umber_numerics::linalg::Form;
 use umber_types::Result;
 
 use super::{adjoint, adjoint_times, batch_of, explained, hermitian_part, lower, solve, taller_stack};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, constant, mul, same_spec};
@@ -29,9 +29,7 @@ impl Primitive for Cholesky {
         site.square(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     // dL = L Φ(L⁻¹ dA L⁻ᴴ), where Φ takes the lower triangle and half the diagonal. The cotangent is that of a
     // function of Hermitian matrices: Hermitian itself.

@@ -7,7 +7,7 @@ use umber_types::{Result, Shape};
 use super::{
     Inverse, adjoint, as_matrix, batch_of, diagonal_of, explained, imaginary, rows, sum_last, taller_stack,
 };
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::ops;
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
@@ -74,9 +74,7 @@ impl Primitive for Determinant {
         site.square(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     // d(det a) = tr(adj(a) da), which is finite for singular matrices too.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -113,9 +111,7 @@ impl Primitive for SignedLog {
         site.square(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     // With t = tr(a⁻¹ da): d(log) = re t, d(sign) = i sign im t.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -154,9 +150,7 @@ impl Primitive for Adjugate {
         site.square(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     // Of its definition through minors while they are few, so that further derivatives are exact at any matrix; else of
     // det(a) a⁻¹, so that second derivatives of large determinants need regular matrices.

@@ -8,7 +8,7 @@ use super::{
     Solve, adjoint, adjoint_times, batch_of, diagonal_matrix, diagonal_of, differences, explained, real,
     reciprocal_or_zero, scale_columns, taller_stack,
 };
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
@@ -50,9 +50,7 @@ impl Primitive for Eig {
         site.square(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     // With dP = V⁻¹ dA V: dλ = diag(dP), dV = V M - V diag(re diag(Vᴴ V M)) with M = dP / (λ[j] - λ[i]) off the
     // diagonal; the second term keeps the lengths. Matrices without a basis of eigenvectors have no derivative.

@@ -7,7 +7,7 @@ use super::{
     adjoint, adjoint_times, batch_of, diagonal_matrix, differences, explained, hermitian_part, is_rounding,
     product, reciprocal_unless, taller_stack,
 };
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, cast, mul};
@@ -36,9 +36,7 @@ impl Primitive for Eigh {
         site.square(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     // dλ = diag(Vᴴ dA V), Vᴴ dV = F ∘ (Vᴴ dA V) with F = 1 / (λ[j] - λ[i]), zero where values are equal but for
     // rounding: they are taken to stay equal. The cotangent is that of a function of Hermitian matrices: Hermitian itself.

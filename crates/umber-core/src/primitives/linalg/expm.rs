@@ -4,7 +4,7 @@ use smallvec::smallvec;
 use umber_types::Result;
 
 use super::{adjoint, batch_of, columns_from, explained, first_rows, joined, rows, taller_stack};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::primitives::rules::{same_spec, zeros_like};
@@ -39,9 +39,7 @@ impl Primitive for Expm {
         site.square(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     // The transpose of the derivative at a is the derivative at aᴴ.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -5,7 +5,7 @@ use umber_numerics::linalg::OnSingular;
 use umber_types::Result;
 
 use super::{adjoint, batch_of, explained, product, taller_stack};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{neg, same_spec};
@@ -40,9 +40,7 @@ impl Primitive for Inverse {
         site.square(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

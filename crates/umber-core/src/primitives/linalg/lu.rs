@@ -8,7 +8,7 @@ use super::{
     adjoint, adjoint_times, batch_of, columns, columns_from, explained, first_columns, first_rows, identity,
     joined, lower, rows, rows_from, solve, taller_stack, times_adjoint, upper,
 };
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::gather::Places;
@@ -97,9 +97,7 @@ impl Primitive for Lu {
         site.matrices(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 use umber_types::{Result, Shape};
 
 use super::{adjoint, batch_of, explained, product, taller_stack};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, sub};
@@ -41,9 +41,7 @@ impl Primitive for Pinv {
         site.matrices(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     // G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
     // variables separate", SIAM J. Numer. Anal. 10 (1973), where the rank does not change:

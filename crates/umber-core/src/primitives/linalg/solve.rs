@@ -5,7 +5,7 @@ use umber_numerics::linalg::Form;
 use umber_types::{Result, Shape};
 
 use super::{adjoint, batch_of, explained, lower, times_adjoint, upper};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, lanes, rule};
 use crate::primitives::rules::{batch, neg, reshape, transpose};
@@ -61,9 +61,7 @@ impl Primitive for Solve {
         site.same_batch(2)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

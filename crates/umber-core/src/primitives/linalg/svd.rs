@@ -8,7 +8,7 @@ use super::{
     differences, explained, first_columns, first_rows, imaginary, is_rounding, minus_adjoint, product,
     reciprocal_unless, rows, rows_from, scale_columns, scale_rows, taller_stack,
 };
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
@@ -113,9 +113,7 @@ impl Primitive for Svd {
         site.matrices(0)
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -5,7 +5,7 @@ use umber_types::{DType, Quantization, Result};
 
 use super::super::rules::{batch, cast, mul, tangent_or_zero};
 use super::{group_sums, levels, row_length, validate_parts, working};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -43,9 +43,7 @@ impl Primitive for Dequantize {
         site.must(self.dtype.is_floating(), "a floating dtype")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -11,7 +11,7 @@ use super::super::rules::{
     add, batch, cast, mul, reshape, swap_last, tangent_or_zero, transpose, zeros_like,
 };
 use super::{group_sums, levels, row_length, validate_parts};
-use crate::generalization::{Change, Generalized};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 use crate::validation::Site;
@@ -142,9 +142,7 @@ impl Primitive for QuantizedMatMul {
         site.must(is_whole, "as many matrices on both sides")
     }
 
-    fn generalize(&self, _change: &mut Change<'_>) -> Option<Generalized> {
-        Some(Generalized::of(*self))
-    }
+    any_lengths!();
 
     /// The cotangent of a weight is that of its group's scale once for each step of its code.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
