@@ -17,6 +17,7 @@ from pathlib import Path
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 CORE = "crates/umber-core/src"
+SPELLING = f"{CORE}/export/spelling.rs"
 KERNELS = "crates/kernels/elementwise/src"
 BINDINGS = "crates/umber-python/src"
 
@@ -185,7 +186,6 @@ def composite(options: argparse.Namespace) -> list[Edit]:
     """An op defined by simpler ones, with a kernel."""
     name, variant = options.name, variant_of(options.name)
     folder = f"{CORE}/primitives/composite"
-    path = "crate::primitives::composite"
     return [
         Create(f"{folder}/{name}.rs", "composite.rs", words(options)),
         InsertSorted(f"{folder}/mod.rs", r"mod \w+;", f"mod {name};\n"),
@@ -194,17 +194,17 @@ def composite(options: argparse.Namespace) -> list[Edit]:
         ),
         Insert(
             f"{folder}/mod.rs",
-            r"^pub enum Composite \{",
+            r"^composites! \{",
             r"^\}",
-            f"    /// {options.doc}\n    {variant}({variant}),\n",
+            f"    /// {options.doc}\n    {variant},\n",
         ),
         Insert(
-            f"{folder}/mod.rs",
-            r"fn rules\(&self\)",
-            r"^        \}",
-            f"            Composite::{variant}(composite) => composite,\n",
+            SPELLING,
+            r"^fn spelled_composite",
+            r"^    \}",
+            f'        Composite::{variant}(_) => spelled("{variant}", []),\n',
         ),
-        function(options, f"{path}::Composite::{variant}({path}::{variant})"),
+        function(options, f"crate::primitives::composite::{variant}"),
     ]
 
 
@@ -216,6 +216,7 @@ def primitive(options: argparse.Namespace) -> list[Edit]:
         Create(f"{folder}/{name}.rs", "primitive.rs", words(options)),
         InsertSorted(f"{folder}/mod.rs", r"pub(?:\(crate\))? mod \w+;", f"pub mod {name};\n"),
         Insert(f"{CORE}/op.rs", r"^primitives! \{", r"^\}", f"    {variant}({name}::{variant}),\n"),
+        Insert(SPELLING, r"^            Op::Leaf\(_\)", r"$", f"\n            | Op::{variant}(_)"),
         function(options, f"crate::primitives::{name}::{variant} {{}}"),
     ]
 
@@ -232,13 +233,15 @@ standard library one element at a time; a vectorised function in math/ is faster
 tolerance of the record in tests/records/elementwise.py; complex numbers, which the new function
 refuses.""",
     "composite": """\
-Still to write: the decomposition and the kernel (the compile errors say where), the options of the
-op as fields and as parameters of the function in ops/{group}.rs with its checks and its
-example, the binding in umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
+Still to write: the decomposition, what files may give it, what it is at other lengths, and the
+kernel (the compile errors say where), the options of the op as fields and as parameters of the
+function in ops/{group}.rs with its checks and its example, the binding in
+umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
     "primitive": """\
-Still to write: infer, vjp, vmap and eval_cpu (the compile errors say where), the parameters of the
-op as fields and of the function in ops/{group}.rs with its checks and its
-example, the binding in umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
+Still to write: infer, validate, generalize, vjp, vmap and eval_cpu (the compile errors say where),
+its role in fusion, if any, and the other methods with defaults, the parameters of the op as fields
+and of the function in ops/{group}.rs with its checks and its example, the binding in
+umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
 }
 KINDS = {"unary": unary, "composite": composite, "primitive": primitive}
 

@@ -15,7 +15,7 @@ use crate::primitives::binary::Binary;
 use crate::primitives::float8;
 use crate::primitives::rules::broadcast_plain;
 use crate::primitives::unary::Unary;
-use crate::{backend, device, eager, line};
+use crate::{device, eager, line};
 
 impl Array {
     /// Record an operation with any number of outputs on this thread's default stream.
@@ -233,7 +233,7 @@ fn view_of(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
     if matches!(op, Op::Reshape(_)) && !storage.layout.is_contiguous() {
         return None;
     }
-    let layout = backend::view(op, &storage.layout)?;
+    let layout = op.view(&storage.layout)?;
     Some(Array::over(storage.with_layout(layout), spec.dtype))
 }
 

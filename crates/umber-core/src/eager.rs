@@ -17,6 +17,7 @@ use crate::backend::{Backend, Cpu, Task};
 use crate::device;
 use crate::graph::{Array, ArraySpec, Storage, tracing};
 use crate::op::Op;
+use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::fused::Fused;
 use crate::primitives::region::{Beside, Region};
@@ -192,10 +193,10 @@ pub(crate) fn compute_all(op: &Op, inputs: &[Array], specs: &[ArraySpec]) -> Opt
     if !specs.iter().all(|spec| applies(&spec.shape)) {
         return None;
     }
-    match op {
-        Op::Fused(Fused(region)) => fused(region, inputs, specs),
-        op => run(op, &inputs.iter().collect::<SmallVec<[&Array; 4]>>(), specs),
+    if let Op::Fused(Fused(region)) = op {
+        return fused(region, inputs, specs);
     }
+    run(op, &inputs.iter().collect::<SmallVec<[&Array; 4]>>(), specs)
 }
 
 /// The results of a region.
@@ -231,25 +232,11 @@ fn run(op: &Op, inputs: &[&Array], specs: &[ArraySpec]) -> Option<SmallVec<[Arra
     for input in inputs {
         Operand::of(input)?;
     }
-    let dtypes = || inputs.iter().map(|input| input.dtype());
-    let is_small = match op {
-        Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_) => {
-            !dtypes().chain(specs.iter().map(|spec| spec.dtype)).any(DType::is_half)
-        }
-        Op::Broadcast(_) | Op::Reshape(_) | Op::Slice(_) | Op::Transpose(_) => true,
-        Op::Reduce(_) => inputs[0].size() <= MOST_READ,
-        Op::MatMul(_) => {
-            let depth = inputs[0].shape().last().copied().unwrap_or(0);
-            depth.saturating_mul(specs[0].shape.size()) <= MOST_READ
-        }
-        _ => false,
-    };
-    if !is_small {
-        return None;
-    }
+    op.eager_reads(inputs, specs).filter(|&reads| reads <= MOST_READ)?;
     let compute = || -> Result<SmallVec<[Option<Storage>; 1]>> {
         let storages = inputs.iter().map(|input| storage_of(input)).collect::<Result<_>>()?;
-        let mut task = Task::new(Stream::CPU, storages, dtypes().collect(), specs.iter().collect());
+        let dtypes = inputs.iter().map(|input| input.dtype()).collect();
+        let mut task = Task::new(Stream::CPU, storages, dtypes, specs.iter().collect());
         // SAFETY: `infer` gave the specs for these inputs.
         unsafe { Cpu.launch(op, &mut task) }?;
         Ok(task.outputs)

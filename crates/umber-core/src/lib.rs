@@ -4,6 +4,9 @@
 //! (what each says), [`ops`] (the functions users call), [`runtime`] (how graphs run), [`transforms`]
 //! (how graphs are rewritten).
 
+// A new primitive, kind or dtype is decided on wherever one is matched, not taken for what is left.
+#![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
+
 mod apply;
 pub mod backend;
 pub mod compile;
@@ -12,6 +15,7 @@ pub mod eager;
 
 pub mod export;
 pub mod frontend;
+pub mod generalization;
 pub mod graph;
 mod line;
 pub mod memory;
@@ -23,6 +27,7 @@ pub mod primitive;
 pub mod primitives;
 pub mod runtime;
 pub mod transforms;
+pub mod validation;
 
 pub use graph::{Array, ArraySpec};
 pub use runtime::{async_eval, eval, synchronize};

@@ -1,10 +1,13 @@
 //! The list of primitives: one line each, the only list.
 
-use umber_types::{Result, ensure};
+use umber_types::{Layout, Result, Shape, ensure};
 
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents};
+use crate::primitives::control_flow::ControlFlow;
 use crate::primitives::*;
+use crate::validation::Site;
 
 /// `enum Op` with a variant a primitive, and `impl Primitive for Op` that hands every question on.
 macro_rules! primitives {
@@ -30,6 +33,15 @@ macro_rules! primitives {
                 check_sizes(self.name(), &specs)?;
                 Ok(specs)
             }
+            fn validate(&self, site: &Site<'_>) -> Result<()> {
+                match self { $(Op::$variant(p) => p.validate(site),)* }
+            }
+            fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+                match self { $(Op::$variant(p) => p.generalize(change),)* }
+            }
+            fn shape_beside(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
+                match self { $(Op::$variant(p) => p.shape_beside(shape, old, new),)* }
+            }
             fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
                 match self { $(Op::$variant(p) => p.vjp(at, cotangents),)* }
             }
@@ -44,6 +56,33 @@ macro_rules! primitives {
             }
             fn is_index(&self, input: usize) -> bool {
                 match self { $(Op::$variant(p) => p.is_index(input),)* }
+            }
+            fn fusion_role(&self) -> FusionRole {
+                match self { $(Op::$variant(p) => p.fusion_role(),)* }
+            }
+            fn takes_float8(&self) -> bool {
+                match self { $(Op::$variant(p) => p.takes_float8(),)* }
+            }
+            fn is_exact(&self) -> bool {
+                match self { $(Op::$variant(p) => p.is_exact(),)* }
+            }
+            fn is_view(&self) -> bool {
+                match self { $(Op::$variant(p) => p.is_view(),)* }
+            }
+            fn view(&self, input: &Layout) -> Option<Layout> {
+                match self { $(Op::$variant(p) => p.view(input),)* }
+            }
+            fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+                match self { $(Op::$variant(p) => p.eager_reads(inputs, specs),)* }
+            }
+            fn forwards(&self) -> bool {
+                match self { $(Op::$variant(p) => p.forwards(),)* }
+            }
+            fn control_flow(&self) -> Option<ControlFlow<'_>> {
+                match self { $(Op::$variant(p) => p.control_flow(),)* }
+            }
+            fn adds_lengths(&self) -> bool {
+                match self { $(Op::$variant(p) => p.adds_lengths(),)* }
             }
             fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
                 match self { $(Op::$variant(p) => p.eval_cpu(task),)* }

@@ -4,10 +4,14 @@ use std::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 use umber_kernels::{View, ViewMut};
-use umber_types::{Result, bail};
+use umber_types::tape::{Step, ValueId};
+use umber_types::{BinaryKind, DType, Layout, Result, Shape, UnaryKind, bail};
 
 use crate::backend::Task;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, HostStorage, Specs, Storage};
+use crate::primitives::control_flow::ControlFlow;
+use crate::validation::Site;
 
 /// A kind of node. Everything the framework knows about it is in its one `impl` block.
 pub trait Primitive {
@@ -16,6 +20,22 @@ pub trait Primitive {
 
     /// Shapes and dtypes of the outputs. The only place they are decided.
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs>;
+
+    /// Are these inputs that the functions in `ops` could have recorded it on? Rules and kernels trust what those checked, and
+    /// a step that a file brought has not been there. What `infer` refuses need not be refused here, as long as this lets
+    /// it be asked.
+    fn validate(&self, site: &Site<'_>) -> Result<()>;
+
+    /// The operation that the same function would have recorded at other lengths; `None` where what it was recorded with leaves
+    /// several possibilities. Most say nothing of lengths: `any_lengths!()`. Where a number in one follows from a
+    /// length, a trace at other lengths has another number there, and so shows that this one was wrong.
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized>;
+
+    /// The shape that a constant among the inputs has beside one that went from `old` to `new`, if it had `shape` with `old`,
+    /// and as many axes. Most inputs do not depend on each other.
+    fn shape_beside(&self, shape: &Shape, _old: &Shape, _new: &Shape) -> Option<Shape> {
+        Some(shape.clone())
+    }
 
     /// Pull cotangents of the outputs back to the inputs that ask for one.
     ///
@@ -42,11 +62,108 @@ pub trait Primitive {
         false
     }
 
-    /// Compute on the CPU: choose layouts, call `umber-kernels`. Operations that a plan inlines or fuses have no kernel of
-    /// their own.
+    /// How fusion sees it. An operation that runs by itself is computed as it would be in a region.
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Alone
+    }
+
+    /// Does it take floats of eight bits as they are, since it moves elements without looking at what they are? Others are
+    /// given the float32 that these equal.
+    fn takes_float8(&self) -> bool {
+        self.is_view() || self.forwards() || self.control_flow().is_some()
+    }
+
+    /// Is its result exact or correctly rounded, and each element a function of the elements of the inputs at its place?
+    /// Then it is computed of constants before the program runs.
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    /// Does it show elements of its only input, whatever their places? Then it shows a constant as a constant.
+    fn is_view(&self) -> bool {
+        false
+    }
+
+    /// The layout under which it shows the elements of its input, if it need not copy them.
+    fn view(&self, _input: &Layout) -> Option<Layout> {
+        None
+    }
+
+    /// How many elements the CPU reads for a few elements of the result, if it may compute them where the operation is
+    /// written; zero where it reads about as many. Others are recorded, and so are elementwise operations on 16-bit floats,
+    /// whose intermediate values keep their digits in a plan.
+    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+        let mut dtypes = inputs.iter().map(|input| input.dtype()).chain(specs.iter().map(|spec| spec.dtype));
+        let is_elementwise = matches!(self.fusion_role(), FusionRole::Step(_));
+        (is_elementwise && !dtypes.any(DType::is_half)).then_some(0)
+    }
+
+    /// Are the outputs the last inputs? Such an operation matters to transforms only, and is not run.
+    fn forwards(&self) -> bool {
+        false
+    }
+
+    /// The operation as control flow, if it runs functions that it holds.
+    fn control_flow(&self) -> Option<ControlFlow<'_>> {
+        None
+    }
+
+    /// May an axis of a result be as long as several axes of the inputs together? Then two sets of lengths may give one
+    /// result by chance. Other lengths are those of the inputs, or products of them.
+    fn adds_lengths(&self) -> bool {
+        false
+    }
+
+    /// Compute on the CPU: choose layouts, call `umber-kernels`. Operations that a plan inlines have no kernel of their own.
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {
         bail!(Runtime, "[{}] has no kernel of its own, expected it to be fused", self.name())
     }
+}
+
+/// What an elementwise operation computes of the elements at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementFunction {
+    /// Of one element.
+    Unary(UnaryKind),
+    /// Of two elements of one dtype.
+    Binary(BinaryKind),
+    /// The second or the third element, as the first says.
+    Select,
+    /// The element in another dtype.
+    Cast(DType),
+}
+
+impl ElementFunction {
+    /// The step of a tape that computes it of these values, of which it reads as many as it has arguments.
+    pub fn step(self, [a, b, c]: [ValueId; 3]) -> Step {
+        match self {
+            ElementFunction::Unary(kind) => Step::Unary { kind, x: a },
+            ElementFunction::Binary(kind) => Step::Binary { kind, a, b },
+            ElementFunction::Select => Step::Select { condition: a, a: b, b: c },
+            ElementFunction::Cast(to) => Step::Cast { x: a, to },
+        }
+    }
+}
+
+/// How fusion sees an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FusionRole {
+    /// A step of a region: each element is this function of the elements of the inputs at its place.
+    Step(ElementFunction),
+    /// The value of its input under a larger shape.
+    Broadcast,
+    /// The value of its input.
+    Alias,
+    /// A constant.
+    Constant,
+    /// Ends a region that computes its input.
+    Reduction,
+    /// Begins a region that reads it.
+    Product,
+    /// The value of its input under another shape, part of a region only behind a product.
+    Reshape,
+    /// Never part of a region.
+    Alone,
 }
 
 /// `None`: no rule here. The transform uses `expand`, or (jvp) derives it from `vjp`.

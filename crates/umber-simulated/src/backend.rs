@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 use umber_core::ArraySpec;
-use umber_core::backend::{self, Allocator, Backend, Support, Task};
+use umber_core::backend::{Allocator, Backend, Support, Task};
 use umber_core::graph::Storage;
 use umber_core::memory::{Buffer, Event};
 use umber_core::op::Op;
+use umber_core::primitive::Primitive;
 use umber_core::primitives::fused::Fused;
 use umber_types::{DType, Device, Layout, Result, Stream, bail, ensure};
 
@@ -54,7 +55,7 @@ unsafe impl Backend for Simulated {
         let inputs = inputs.collect::<Result<Vec<Place>>>()?;
         let reads = inputs.iter().map(|input| Arc::clone(&input.block)).collect();
         let (name, context) = (name_of(op), task.context.clone());
-        if let Some(layout) = task.inputs.first().and_then(|input| backend::view(op, input.layout())) {
+        if let Some(layout) = task.inputs.first().and_then(|input| op.view(input.layout())) {
             let output = task.inputs[0].with_layout(layout);
             let work = Work { name, context, reads, writes: Vec::new(), action: Action::View };
             let event = self.start(stream, work)?;

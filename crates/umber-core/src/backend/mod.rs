@@ -12,15 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::{DType, Device, Layout, Result, Stream};
+use umber_types::{DType, Device, Result, Stream};
 
 use crate::graph::{ArraySpec, Storage};
 use crate::memory::{Buffer, Event};
 use crate::op::Op;
-use crate::primitives::control::Control;
-use crate::primitives::leaf::Leaf;
 pub use cpu::Cpu;
-pub(crate) use cpu::tape_cache;
+pub(crate) use cpu::{elementwise, region, tape_cache};
 pub use registry::{backend, register};
 
 /// How a backend runs an operation.
@@ -89,18 +87,6 @@ pub unsafe trait Backend: Send + Sync {
     /// # Errors
     /// The first work on the stream that failed, of what neither this nor [`Backend::finish`] has told.
     fn synchronize(&self, stream: Stream, patience: Duration) -> Result<bool>;
-}
-
-/// The layout under which an operation shows the elements of its input, if it need not copy them.
-pub fn view(op: &Op, input: &Layout) -> Option<Layout> {
-    match op {
-        Op::Leaf(Leaf::Copy) | Op::Control(Control::StopGradient) => Some(input.clone()),
-        Op::Slice(slice) => Some(slice.of(input)),
-        Op::Broadcast(broadcast) => Some(input.broadcast_to(&broadcast.shape)),
-        Op::Transpose(transpose) => Some(input.permute(&transpose.permutation)),
-        Op::Reshape(reshape) => input.reshape(&reshape.shape),
-        _ => None,
-    }
 }
 
 /// Does a stream's device run `op` by the operations that it expands to?

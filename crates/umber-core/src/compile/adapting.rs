@@ -1,28 +1,19 @@
 //! Adapting: the program that a function recorded at some lengths would give at others.
 //!
-//! Most operations say nothing of lengths. Those that do are adapted where what they were recorded with leaves one
-//! possibility, and refused otherwise.
+//! What an operation is at other lengths its primitive says, in [`Primitive::generalize`]. What is decided here is what no
+//! operation alone can know: the shapes of constants and broadcasts, which follow from what they meet.
 
-use std::sync::Arc;
-
-use smallvec::SmallVec;
 use umber_types::{Result, Shape, bail, ensure};
 
-use super::hints::{Hint, Hints, OUTPUT, only_change};
-use super::joining::{Joined, Parts, fitting, inherited, reshaped, whole};
 use super::other_trace::OtherTrace;
 use super::reads::SlotRead;
-use super::windows::{cut, place_at, without_ones};
+use crate::generalization::{Change, Deciding, Generalized, Hint, Hints, Joined, OUTPUT, Parts, fitting};
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
+use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::broadcast::Broadcast;
-use crate::primitives::checkpoint::Checkpoint;
-use crate::primitives::control_flow::{Body, Branch, Loop, While};
-use crate::primitives::reshape::Reshape;
-use crate::primitives::slice::Slice;
-use crate::primitives::slice_update::SliceUpdate;
-use crate::primitives::sort::Sort;
+use crate::primitives::control_flow::Body;
 
 /// A program at other lengths, and what its slots hold there and held before.
 pub(crate) struct Adapted {
@@ -38,24 +29,6 @@ impl Adapted {
         let slot = read.slot as usize;
         let length = |specs: &[ArraySpec]| specs[slot].shape[read.axis];
         Some((slot, read.axis, length(&self.old), length(&self.new)))
-    }
-}
-
-/// How an operation that could be one of several is decided.
-pub(super) enum Deciding<'a> {
-    /// By what is known of it.
-    Hints(&'a Hints),
-    /// By the same function traced at the new lengths; what is found is added to the hints.
-    Trace(&'a Program, &'a mut Hints),
-}
-
-impl<'a> Deciding<'a> {
-    /// What the other trace recorded at a step.
-    fn other(&self, step: usize) -> Option<&'a Op> {
-        match self {
-            Deciding::Hints(_) => None,
-            Deciding::Trace(other, _) => other.steps.get(step).map(|step| &step.op),
-        }
     }
 }
 
@@ -116,27 +89,6 @@ impl Program {
     }
 }
 
-/// An operation's inputs and outputs as they were, and its inputs as they are.
-pub(super) struct Change<'a> {
-    pub(super) old: SmallVec<[&'a ArraySpec; 4]>,
-    pub(super) new: SmallVec<[&'a ArraySpec; 4]>,
-    /// What the axes of inputs consist of, where one was joined.
-    pub(super) joined: SmallVec<[Option<&'a [Parts]>; 4]>,
-    pub(super) answered: &'a [ArraySpec],
-    /// May the second input have any shape that the operation asks for?
-    pub(super) is_update_free: bool,
-}
-
-impl Change<'_> {
-    /// What the axes of an input consist of.
-    pub(super) fn parts(&self, input: usize) -> Joined {
-        match self.joined[input] {
-            Some(parts) => parts.into(),
-            None => whole(&self.old[input].shape, &self.new[input].shape),
-        }
-    }
-}
-
 /// An update whose shape follows from where it is written.
 #[derive(Clone, Copy)]
 enum FreeUpdate {
@@ -163,7 +115,7 @@ impl Adapting<'_> {
     fn visit(&mut self, step: &Step) -> Result<()> {
         let mut inputs = step.inputs.clone();
         let free_update = self.free_update(step);
-        if is_elementwise(&step.op) {
+        if matches!(step.op.fusion_role(), FusionRole::Step(_)) {
             self.agree(step, &mut inputs)?;
         } else {
             if matches!(step.op, Op::MatMul(_)) {
@@ -177,36 +129,8 @@ impl Adapting<'_> {
             }
         }
         let answered = step.infer(&self.old)?;
-        let (op, parts) = {
-            let change = Change {
-                old: step.inputs.iter().map(|operand| operand.spec(&self.old)).collect(),
-                new: inputs.iter().map(|operand| operand.spec(&self.new)).collect(),
-                joined: step.inputs.iter().map(|operand| parts_of(&self.joined, operand)).collect(),
-                answered: &answered,
-                is_update_free: free_update.is_some(),
-            };
-            let number = self.steps.len();
-            match &step.op {
-                Op::Reshape(_) => {
-                    let mut chosen = Vec::new();
-                    let rest = |axes: std::ops::Range<usize>| {
-                        let axis = rest_of(&self.deciding, number, &answered[0].shape, axes)?;
-                        chosen.push(axis);
-                        Some(axis)
-                    };
-                    let Some((shape, parts)) = reshaped(&change, rest) else {
-                        return Err(ambiguous(&step.op));
-                    };
-                    if let (Deciding::Trace(_, hints), false) = (&mut self.deciding, chosen.is_empty()) {
-                        hints.put(number, Hint::Rest(chosen));
-                    }
-                    (Some(Reshape { shape }.into()), Some(parts))
-                }
-                op if change.old == change.new => (Some(op.clone()), inherited(op, &change)),
-                op => (adapt(op, &change, number, &mut self.deciding), inherited(op, &change)),
-            }
-        };
-        let Some(op) = op else { return Err(ambiguous(&step.op)) };
+        let general = self.generalized(step, &inputs, &answered, free_update.is_some());
+        let Some(Generalized { op, axes }) = general else { return Err(ambiguous(&step.op)) };
         if let (Op::SliceUpdate(update), Some(free)) = (&op, free_update) {
             self.spread_update(&update.window.lengths, free, &mut inputs[1]);
         }
@@ -221,13 +145,37 @@ impl Adapting<'_> {
         let open = is_open.then_some(self.steps.len());
         self.open.resize(self.open.len() + specs.len(), open);
         self.joined.extend(specs.iter().zip(&answered).map(|(new, old)| {
-            let parts = parts.as_deref().map(|parts| fitting(parts, &old.shape, &new.shape));
+            let parts = axes.as_deref().map(|parts| fitting(parts, &old.shape, &new.shape));
             parts.filter(|parts| parts.iter().any(|parts| parts.len() > 1))
         }));
         self.old.extend(answered);
         self.new.extend(specs);
         self.steps.push(made);
         Ok(())
+    }
+
+    /// What a step's operation is on the new inputs.
+    fn generalized(
+        &mut self,
+        step: &Step,
+        inputs: &[Operand],
+        answered: &[ArraySpec],
+        is_update_free: bool,
+    ) -> Option<Generalized> {
+        let mut change = Change {
+            old: step.inputs.iter().map(|operand| operand.spec(&self.old)).collect(),
+            new: inputs.iter().map(|operand| operand.spec(&self.new)).collect(),
+            joined: step.inputs.iter().map(|operand| parts_of(&self.joined, operand)).collect(),
+            answered,
+            is_update_free,
+            step: self.steps.len(),
+            deciding: self.deciding.lent(),
+            adapted,
+        };
+        if change.is_none() && change.joined.iter().all(Option::is_none) {
+            return Some(Generalized::of(step.op.clone()));
+        }
+        step.op.generalize(&mut change)
     }
 
     /// What is written by an update, if it is one number or a broadcast that takes the shape of the window.
@@ -408,8 +356,8 @@ impl Adapting<'_> {
             [&self.old, &self.new].map(|specs: &Vec<ArraySpec>| changed.spec(specs).shape.clone())
         });
         let follows = |shape: &Shape| match &changed {
-            Some([old, new]) => beside(&step.op, shape, old, new),
-            None => Some(shape.clone()),
+            Some([old, new]) if shape.ndim() == old.ndim() => step.op.shape_beside(shape, old, new),
+            Some(_) | None => Some(shape.clone()),
         };
         let number = self.steps.len();
         let is_free = |place: usize| place == 1 && matches!(step.op, Op::SliceUpdate(_));
@@ -435,50 +383,11 @@ impl Adapting<'_> {
     }
 }
 
-/// The shape that goes with an input of shape `new` where `shape` went with `old`: most do not depend on each other.
-fn beside(op: &Op, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
-    let mut shape = shape.clone();
-    if shape.ndim() != old.ndim() {
-        return Some(shape);
-    }
-    for (axis, length) in shape.as_mut_slice().iter_mut().enumerate() {
-        match op {
-            Op::Concatenate(joined) if axis == joined.axis => {}
-            Op::Concatenate(_) => *length = new[axis],
-            // What is around the update, as padding is, keeps its width.
-            Op::SliceUpdate(_) => *length = (*length + new[axis]).checked_sub(old[axis])?,
-            _ => {}
-        }
-    }
-    Some(shape)
-}
-
 /// What an operand's axes consist of, if one was joined.
 fn parts_of<'j>(joined: &'j [Option<Joined>], operand: &Operand) -> Option<&'j [Parts]> {
     match operand {
         Operand::Slot(slot) => joined[*slot as usize].as_deref(),
         Operand::Constant(_) => None,
-    }
-}
-
-/// Which of some axes of a reshape's result takes what the others leave.
-fn rest_of(
-    deciding: &Deciding<'_>,
-    step: usize,
-    shape: &Shape,
-    axes: std::ops::Range<usize>,
-) -> Option<usize> {
-    match deciding {
-        Deciding::Hints(hints) => hints.of(step).find_map(|hint| match hint {
-            Hint::Rest(rest) => rest.iter().copied().find(|axis| axes.contains(axis)),
-            Hint::Cut(_) | Hint::Place(_) | Hint::Lengths(_) => None,
-        }),
-        Deciding::Trace(..) => match deciding.other(step)? {
-            Op::Reshape(other) if other.shape.ndim() == shape.ndim() => {
-                only_change(shape, &other.shape, axes.start, axes.end)
-            }
-            _ => None,
-        },
     }
 }
 
@@ -489,103 +398,9 @@ fn ambiguous(op: &Op) -> umber_types::Error {
     error().expect_err("always an error")
 }
 
-fn is_elementwise(op: &Op) -> bool {
-    matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_))
-}
-
-/// The operation at the new lengths. Most say nothing of lengths; where a number in one follows from a length, a trace at
-/// other lengths has another number there, and so shows that this one was wrong.
-fn adapt(op: &Op, change: &Change<'_>, step: usize, deciding: &mut Deciding<'_>) -> Option<Op> {
-    let adapted: Op = match op {
-        Op::MatMul(_) => {
-            let [a, b] = [0, 1].map(|i| &change.new[i].shape);
-            let batch = a.ndim() - 2;
-            (a[..batch] == b[..batch]).then(|| op.clone())?
-        }
-        Op::Broadcast(Broadcast { shape }) => {
-            let (old, new) = (&change.old[0].shape, &change.new[0].shape);
-            let front = shape.ndim() - old.ndim();
-            let mut shape = shape.clone();
-            for axis in 0..old.ndim() {
-                if shape[front + axis] == old[axis] {
-                    shape.as_mut_slice()[front + axis] = new[axis];
-                }
-            }
-            Broadcast { shape }.into()
-        }
-        Op::Slice(Slice { window, shape }) => {
-            let other = match deciding.other(step) {
-                Some(Op::Slice(other)) => Some(&*other.window),
-                _ => None,
-            };
-            let cut = cut(window, change, other, step, deciding)?;
-            let shape = without_ones(&window.lengths, &cut.lengths, shape)?;
-            Slice { shape, window: Box::new(cut) }.into()
-        }
-        Op::SliceUpdate(SliceUpdate { window, kind }) => {
-            let other = match deciding.other(step) {
-                Some(Op::SliceUpdate(other)) => Some(&*other.window),
-                _ => None,
-            };
-            let cut = cut(window, change, other, step, deciding)?;
-            SliceUpdate { window: Box::new(cut), kind: *kind }.into()
-        }
-        Op::Loop(held) => {
-            let mut iteration = (*held.0).clone();
-            let rows = iteration.carry..iteration.carry + iteration.rows;
-            let row = |(i, spec): (usize, &&ArraySpec)| {
-                let skipped = usize::from(rows.contains(&i));
-                ArraySpec { shape: spec.shape.iter().skip(skipped).copied().collect(), dtype: spec.dtype }
-            };
-            let given: Vec<ArraySpec> = change.new.iter().enumerate().map(row).collect();
-            if iteration.rows > 0 {
-                iteration.length = *change.new[iteration.carry].shape.first()?;
-            }
-            iteration.body = at_lengths(&iteration.body, &given)?;
-            Loop(Arc::new(iteration)).into()
-        }
-        Op::Branch(held) => {
-            let given: Vec<ArraySpec> = change.new[1..].iter().map(|&spec| spec.clone()).collect();
-            let bodies = held.0.bodies.iter().map(|body| at_lengths(body, &given));
-            Branch::new(held.0.construct, bodies.collect::<Option<_>>()?).into()
-        }
-        Op::While(held) => {
-            let given: Vec<ArraySpec> = change.new.iter().map(|&spec| spec.clone()).collect();
-            let [condition, body] = [&held.0.condition, &held.0.body].map(|body| at_lengths(body, &given));
-            While::new(held.0.construct, condition?, body?).into()
-        }
-        Op::Checkpoint(held) => {
-            let given = held.split(&change.new).0.iter().map(|&spec| spec.clone()).collect::<Vec<_>>();
-            Checkpoint { program: Arc::new(held.program.adapted(&given).ok()?) }.into()
-        }
-        Op::Convolution(how) => {
-            let fits = |specs: &[&ArraySpec]| {
-                let lengths = |i: usize| (specs[0].shape[i + 1], specs[1].shape[i + 1]);
-                how.0.axes.iter().enumerate().all(|(i, axis)| {
-                    let (input, taps) = lengths(i);
-                    axis.positions(input) >= axis.reach(taps)
-                })
-            };
-            (fits(&change.new) || !fits(&change.old)).then(|| op.clone())?
-        }
-        Op::Sort(sort) => Sort { what: place_at(sort, change, step, deciding)?, ..*sort }.into(),
-        Op::Fft(fft) => {
-            let length = |specs: &[&ArraySpec]| specs[0].shape[fft.axis];
-            match (length(&change.old), length(&change.new)) {
-                (old, new) if old == new => op.clone(),
-                (old, new) => fft.of_lines(old, new)?.into(),
-            }
-        }
-        // Rules are code, which may have read lengths.
-        Op::Custom(_) => return None,
-        op => op.clone(),
-    };
-    Some(adapted)
-}
-
-/// A function within an operation, at other lengths.
-fn at_lengths(body: &Body, given: &[ArraySpec]) -> Option<Body> {
-    let adapted = body.program.adapted_by(given, Deciding::Hints(&Hints::default())).ok()?;
+/// A function that an operation holds, at other lengths.
+fn adapted(program: &Program, given: &[ArraySpec]) -> Option<Body> {
+    let adapted = program.adapted_by(given, Deciding::Hints(&Hints::default())).ok()?;
     let outputs = adapted.program.outputs.iter().map(|output| output.spec(&adapted.new).clone()).collect();
     Some(Body { program: adapted.program, outputs })
 }

@@ -4,15 +4,13 @@
 //! any kernel would give it: arithmetic, comparisons, roundings and casts, none of them of complex numbers.
 
 use smallvec::SmallVec;
-use umber_types::{BinaryKind, DType, Result, Scalar, Shape, Stream, UnaryKind};
+use umber_types::{DType, Result, Scalar, Shape, Stream};
 
 use crate::graph::program::Operand;
 use crate::graph::walk::{IdMap, node_id, topological_until};
 use crate::graph::{Array, Node, Program, Storage};
 use crate::op::Op;
-use crate::primitives::binary::Binary;
-use crate::primitives::leaf::Leaf;
-use crate::primitives::unary::Unary;
+use crate::primitive::Primitive;
 
 /// The program with constants in place of captured arrays that were computed from constants alone.
 ///
@@ -60,14 +58,9 @@ fn value_of(node: &Node, known: &IdMap<usize, Scalar>) -> Result<Option<Scalar>>
     }
     match constants[..] {
         [] => Ok(None),
-        [(value, _)] if is_view(node.op()) => Ok(Some(value)),
+        [(value, _)] if node.op().is_view() => Ok(Some(value)),
         _ => compute(node.op(), &constants, node.outputs[0].spec.dtype),
     }
-}
-
-/// Does it show elements of its only input, whatever their places?
-pub(super) fn is_view(op: &Op) -> bool {
-    matches!(op, Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Leaf(Leaf::Copy))
 }
 
 /// What an operation makes of constants, where one element tells it for all.
@@ -75,7 +68,7 @@ pub(super) fn compute(op: &Op, inputs: &[(Scalar, DType)], dtype: DType) -> Resu
     if inputs.is_empty() || dtype.is_complex() || inputs.iter().any(|(_, dtype)| dtype.is_complex()) {
         return Ok(None);
     }
-    if !is_exact(op) {
+    if !op.is_exact() {
         return Ok(None);
     }
     let scalar = |&(value, dtype): &(Scalar, DType)| {
@@ -84,45 +77,4 @@ pub(super) fn compute(op: &Op, inputs: &[(Scalar, DType)], dtype: DType) -> Resu
     let operands: SmallVec<[Array; 3]> = inputs.iter().map(scalar).collect::<Result<_>>()?;
     let made = Array::record_on(op.clone(), operands.into_iter().collect(), Stream::CPU)?;
     made[0].item().map(Some)
-}
-
-fn is_exact(op: &Op) -> bool {
-    match op {
-        Op::Unary(Unary(kind)) => matches!(
-            kind,
-            UnaryKind::Abs
-                | UnaryKind::Negative
-                | UnaryKind::Sign
-                | UnaryKind::Square
-                | UnaryKind::Sqrt
-                | UnaryKind::Floor
-                | UnaryKind::Ceil
-                | UnaryKind::Round
-                | UnaryKind::Trunc
-                | UnaryKind::LogicalNot
-                | UnaryKind::BitwiseInvert
-                | UnaryKind::IsNan
-                | UnaryKind::IsInf
-                | UnaryKind::IsFinite
-                | UnaryKind::SignBit
-                | UnaryKind::BitCount
-        ),
-        Op::Binary(Binary(kind)) => {
-            kind.answers_bool()
-                || matches!(
-                    kind,
-                    BinaryKind::Add
-                        | BinaryKind::Subtract
-                        | BinaryKind::Multiply
-                        | BinaryKind::Divide
-                        | BinaryKind::Maximum
-                        | BinaryKind::Minimum
-                        | BinaryKind::BitwiseAnd
-                        | BinaryKind::BitwiseOr
-                        | BinaryKind::BitwiseXor
-                )
-        }
-        Op::Select(_) | Op::Cast(_) => true,
-        _ => false,
-    }
 }

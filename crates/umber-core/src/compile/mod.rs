@@ -7,19 +7,17 @@
 mod adapting;
 pub mod cache;
 mod constants;
-mod hints;
-mod joining;
 mod other_trace;
 mod reads;
 mod recipe;
 mod shapeless;
 mod simplify;
-mod windows;
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use umber_types::{Result, ensure};
 
+pub use crate::generalization::{Axis, Hints};
 use crate::graph::tracing::{self, Lengths, ReadingLengths};
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
@@ -29,11 +27,10 @@ use crate::primitives::leaf::Leaf;
 use crate::transforms::{Trace, expanded};
 pub use cache::Cache;
 use constants::fold;
-pub use hints::Hints;
 pub use reads::{Asked, Reads, SlotRead};
 use recipe::{Followed, Recipe};
 pub(crate) use shapeless::changes;
-pub use shapeless::{Alike, Axis, Family, FreeAxes};
+pub use shapeless::{Alike, Family, FreeAxes};
 pub use simplify::simplify;
 
 /// A function for arguments of certain shapes and dtypes, ready to be called.

@@ -2,7 +2,7 @@
 
 use umber_types::{Result, Shape};
 
-use super::hints::OUTPUT;
+use crate::generalization::OUTPUT;
 use crate::graph::program::Step;
 use crate::graph::{ArraySpec, Program};
 use crate::passes::specs_of;

@@ -60,11 +60,9 @@ pub(super) fn on_tape(inputs: &[Array], reads: Vec<LengthRead>) -> Found {
     let holds = |array: &Array| tape.slot(array).is_some();
     let mut found = Found { arrays: Vec::new(), reads: Vec::new(), others: Vec::new() };
     for read in reads {
-        let reading = match &read.reading {
-            // Beside a length that is always the same, the other one is all that was read.
-            Reading::Equals(other, _) if !other.is_traced() => Reading::Length,
-            reading => reading.clone(),
-        };
+        // Beside a length that is always the same, the other one is all that was read.
+        let is_beside_fixed = matches!(&read.reading, Reading::Equals(other, _) if !other.is_traced());
+        let reading = if is_beside_fixed { Reading::Length } else { read.reading.clone() };
         let is_known = holds(&read.array)
             && match &reading {
                 Reading::Equals(other, _) => holds(other),

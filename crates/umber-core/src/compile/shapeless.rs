@@ -18,14 +18,14 @@ use std::sync::{Mutex, PoisonError};
 use smallvec::smallvec;
 use umber_types::Result;
 
-use super::adapting::{Adapted, Deciding};
-use super::constants::is_view;
-use super::hints::Hints;
+use super::adapting::Adapted;
 use super::simplify::simplify;
 use super::{CompiledGraph, Traced};
+use crate::generalization::{Axis, Deciding, Hints};
 use crate::graph::program::{self, Operand, Step};
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
+use crate::primitive::Primitive;
 
 /// A function traced at some lengths, and for which axes others are known to be no different.
 #[derive(Debug)]
@@ -47,8 +47,6 @@ const MOST_TIMES: usize = 4;
 const MOST_NODES: usize = 1000;
 const MOST_BYTES: usize = 1 << 20;
 
-/// An argument and an axis of it.
-pub type Axis = (usize, usize);
 /// Axes that had one length, and then another one.
 pub type Alike = Vec<Axis>;
 
@@ -111,7 +109,7 @@ impl Origin {
         let mut origin = Origin { arrays: vec![array.clone()], views: Vec::new() };
         let mut array = array.clone();
         while !array.is_evaluated()
-            && (is_view(array.node().op()) || matches!(array.node().op(), Op::Cast(_)))
+            && (array.node().op().is_view() || matches!(array.node().op(), Op::Cast(_)))
         {
             let Some(source) = array.node().lock_inputs().first().cloned() else { break };
             origin.views.push(array.node().op().clone());
@@ -283,7 +281,7 @@ impl Family {
         if ways.all(|way| Some(way) == first) {
             return false;
         }
-        let adds_lengths = |step: &Step| matches!(step.op, Op::Concatenate(_) | Op::Control(_));
+        let adds_lengths = |step: &Step| step.op.adds_lengths();
         let growth: Vec<f64> = changes.map(|(old, new)| (new as f64 / old as f64).ln()).collect();
         if self.traced.program.steps.iter().any(adds_lengths) || growth.len() > MOST_CHANGES {
             return true;

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, Stream, UnaryKind};
 
-use super::constants::{compute, is_view};
+use super::constants::compute;
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program, Specs};
 use crate::op::Op;
@@ -166,7 +166,8 @@ impl Simplified {
             }
         }
         if constants.len() == inputs.len() {
-            let value = if is_view(op) { Some(constants[0].0) } else { compute(op, &constants, spec.dtype)? };
+            let value =
+                if op.is_view() { Some(constants[0].0) } else { compute(op, &constants, spec.dtype)? };
             if let Some(value) = value {
                 return Ok(Some(Operand::Constant(Box::new((spec.clone(), value)))));
             }
@@ -180,28 +181,28 @@ impl Simplified {
             number(i).is_some_and(|value| value.as_complex().0.to_bits() == wanted.to_bits())
         };
         let is_integer = spec.dtype.is_integer();
-        let same = match op {
-            Op::Leaf(Leaf::Copy) | Op::Cast(_) | Op::Reshape(_) | Op::Broadcast(_) | Op::View(_) => {
+        let same = match (op, inputs) {
+            (Op::Leaf(Leaf::Copy) | Op::Cast(_) | Op::Reshape(_) | Op::Broadcast(_) | Op::View(_), _) => {
                 Some(input)
             }
-            Op::Transpose(Transpose { permutation }) => {
+            (Op::Transpose(Transpose { permutation }), _) => {
                 permutation.iter().enumerate().all(|(i, &axis)| i == axis).then_some(input)
             }
-            Op::Slice(Slice { window, .. }) if is_whole(window) => Some(input),
-            Op::Binary(Binary(kind)) => match kind {
-                BinaryKind::Multiply if is(0, 1.0) => Some(&inputs[1]),
-                BinaryKind::Multiply | BinaryKind::Divide if is(1, 1.0) => Some(input),
-                BinaryKind::Subtract if is(1, 0.0) => Some(input),
-                BinaryKind::Add if is(0, -0.0) || (is_integer && is(0, 0.0)) => Some(&inputs[1]),
-                BinaryKind::Add if is(1, -0.0) || (is_integer && is(1, 0.0)) => Some(input),
-                _ => None,
-            },
-            Op::Select(Select) if inputs[1] == inputs[2] => Some(&inputs[1]),
-            Op::Select(Select) => number(0).map(|value| &inputs[if value.as_bool() { 1 } else { 2 }]),
-            Op::Unary(Unary(kind)) if undoes_itself(*kind, spec.dtype) => match self.maker(input) {
-                Some(step) if step.op == *op => step.inputs.first(),
-                _ => None,
-            },
+            (Op::Slice(Slice { window, .. }), _) if is_whole(window) => Some(input),
+            (Op::Binary(Binary(BinaryKind::Multiply)), [_, b]) if is(0, 1.0) => Some(b),
+            (Op::Binary(Binary(BinaryKind::Multiply | BinaryKind::Divide)), _) if is(1, 1.0) => Some(input),
+            (Op::Binary(Binary(BinaryKind::Subtract)), _) if is(1, 0.0) => Some(input),
+            (Op::Binary(Binary(BinaryKind::Add)), [_, b]) if is(0, -0.0) || (is_integer && is(0, 0.0)) => {
+                Some(b)
+            }
+            (Op::Binary(Binary(BinaryKind::Add)), _) if is(1, -0.0) || (is_integer && is(1, 0.0)) => {
+                Some(input)
+            }
+            (Op::Select(Select), [_, a, b]) if a == b => Some(a),
+            (Op::Select(Select), [_, a, b]) => number(0).map(|value| if value.as_bool() { a } else { b }),
+            (Op::Unary(Unary(kind)), _) if undoes_itself(*kind, spec.dtype) => {
+                self.maker(input).filter(|step| step.op == *op).and_then(|step| step.inputs.first())
+            }
             _ => None,
         };
         Ok(same.filter(|&same| self.spec(same) == spec).cloned())
@@ -258,7 +259,27 @@ impl Simplified {
             | BinaryKind::BitwiseAnd
             | BinaryKind::BitwiseOr
             | BinaryKind::BitwiseXor => true,
-            _ => false,
+            BinaryKind::Subtract
+            | BinaryKind::Divide
+            | BinaryKind::FloorDivide
+            | BinaryKind::Remainder
+            | BinaryKind::Power
+            | BinaryKind::LogAddExp
+            | BinaryKind::Arctan2
+            | BinaryKind::Less
+            | BinaryKind::LessEqual
+            | BinaryKind::Greater
+            | BinaryKind::GreaterEqual
+            | BinaryKind::LeftShift
+            | BinaryKind::RightShift
+            | BinaryKind::Hypot
+            | BinaryKind::CopySign
+            | BinaryKind::Fmod
+            | BinaryKind::LogAddExp2
+            | BinaryKind::Ldexp
+            | BinaryKind::Gcd
+            | BinaryKind::Zeta
+            | BinaryKind::MultiplyAbsorbing => false,
         }
     }
 }
@@ -272,12 +293,11 @@ fn place(operand: &Operand) -> u32 {
 }
 
 fn undoes_itself(kind: UnaryKind, dtype: DType) -> bool {
-    match kind {
-        UnaryKind::Negative | UnaryKind::Conjugate => true,
-        UnaryKind::BitwiseInvert => dtype.is_integer() || dtype == DType::Bool,
-        UnaryKind::LogicalNot => dtype == DType::Bool,
-        _ => false,
-    }
+    matches!(
+        (kind, dtype),
+        (UnaryKind::Negative | UnaryKind::Conjugate, _)
+            | (UnaryKind::BitwiseInvert | UnaryKind::LogicalNot, DType::Bool)
+    ) || (kind == UnaryKind::BitwiseInvert && dtype.is_integer())
 }
 
 /// Is `shape` the other one with axes of length one in front?
@@ -299,7 +319,7 @@ fn is_one_cast(from: DType, between: DType, to: DType) -> bool {
 
 /// Is every value of `from` a value of `to`?
 fn keeps_values(from: DType, to: DType) -> bool {
-    // Bits before the point (of integers) or in the significand, range of exponents, sign.
+    // Bits before the point (of integers) or in the significand, bits of the exponent (of floats), sign.
     let precision = |dtype: DType| match dtype {
         DType::Bool => 1,
         DType::Int8 => 7,
@@ -313,13 +333,18 @@ fn keeps_values(from: DType, to: DType) -> bool {
         DType::Float64 | DType::Complex128 => 53,
         DType::Int64 => 63,
         DType::UInt64 => 64,
-        _ => unreachable!("floats of eight bits have a cast of their own"),
+        DType::Float8E3M4
+        | DType::Float8E4M3
+        | DType::Float8E4M3B11Fnuz
+        | DType::Float8E4M3Fn
+        | DType::Float8E4M3Fnuz
+        | DType::Float8E5M2
+        | DType::Float8E5M2Fnuz
+        | DType::Float8E8M0Fnu => unreachable!("floats of eight bits have a cast of their own"),
     };
-    let range = |dtype: DType| match dtype {
-        DType::Float16 => 5,
-        DType::BFloat16 | DType::Float32 | DType::Complex64 => 8,
-        DType::Float64 | DType::Complex128 => 11,
-        _ => 0,
+    let range = |dtype: DType| {
+        let double = if dtype.real() == DType::Float64 { 11 } else { 8 };
+        if dtype == DType::Float16 { 5 } else { double }
     };
     let is_signed = |dtype: DType| {
         !matches!(dtype, DType::Bool | DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64)

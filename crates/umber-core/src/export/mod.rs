@@ -1,6 +1,5 @@
 //! Export: functions as data that files can keep, and graphs as pictures.
 
-mod check;
 mod dot;
 mod spelling;
 
@@ -15,6 +14,7 @@ use crate::graph::tracing::Lengths;
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
 use crate::primitives::leaf::Leaf;
+use crate::validation;
 
 /// The arguments that a trace of a function is for.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -197,7 +197,7 @@ impl Exported {
             Value,
             "[import_function] the axes that are free are not those of the arguments"
         );
-        let slots = check::check(&program)?;
+        let slots = validation::slots(&program)?;
         ensure!(
             free.reads.iter().all(|read| read.is_within(&slots)),
             Value,
@@ -352,9 +352,8 @@ fn with_lengths(signature: &Signature, length: impl Fn(Axis, usize) -> usize) ->
 /// Does it only make sense while the program runs that recorded it, or take more room than it is worth? Functions that
 /// are computed again hold those within them, each level all below.
 fn is_transient(op: &Op) -> bool {
-    match op {
-        Op::Fused(_) | Op::Custom(_) => true,
-        Op::Checkpoint(held) => held.program.steps.iter().any(|step| matches!(step.op, Op::Checkpoint(_))),
-        _ => false,
+    if let Op::Checkpoint(held) = op {
+        return held.program.steps.iter().any(|step| matches!(step.op, Op::Checkpoint(_)));
     }
+    matches!(op, Op::Fused(_) | Op::Custom(_))
 }

@@ -8,6 +8,7 @@ use umber_types::{
 
 use crate::graph::ArraySpec;
 use crate::op::Op;
+use crate::primitives::binary::Binary;
 use crate::primitives::composite::Composite;
 use crate::primitives::control::Control;
 use crate::primitives::leaf::Leaf;
@@ -15,6 +16,7 @@ use crate::primitives::linalg::Vectors;
 use crate::primitives::quantized::{Fp8, Turned};
 use crate::primitives::slice::Window;
 use crate::primitives::sort::Sorted;
+use crate::primitives::unary::Unary;
 
 /// An operation as MLX spells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,8 +210,8 @@ impl Spelling {
 
 /// What MLX writes on the node of an operation in a picture: the kind of a family, where a callback says the family.
 pub(super) fn label(op: &Op, inputs: &[&ArraySpec], outputs: &[ArraySpec]) -> String {
-    let text = match op {
-        Op::Reduce(op) => match op.kind {
+    let text = if let Op::Reduce(op) = op {
+        match op.kind {
             ReduceKind::All => "And",
             ReduceKind::Any => "Or",
             ReduceKind::Sum => "Sum",
@@ -217,36 +219,36 @@ pub(super) fn label(op: &Op, inputs: &[&ArraySpec], outputs: &[ArraySpec]) -> St
             ReduceKind::Min => "Min",
             ReduceKind::Max => "Max",
             ReduceKind::Mean => "Mean",
-        },
-        Op::Scan(op) => match op.kind {
+        }
+    } else if let Op::Scan(op) = op {
+        match op.kind {
             ScanKind::Sum => "CumSum",
             ScanKind::Prod => "CumProd",
             ScanKind::Min => "CumMin",
             ScanKind::Max => "CumMax",
             ScanKind::LogSumExp => "CumLogAddExp",
-        },
-        Op::Scatter(op) => match op.kind {
+        }
+    } else if let Op::Scatter(op) = op {
+        match op.kind {
             ScatterKind::Set => "Scatter",
             ScatterKind::Add => "Scatter Sum",
             ScatterKind::Multiply => "Scatter Prod",
             ScatterKind::Maximum => "Scatter Max",
             ScatterKind::Minimum => "Scatter Min",
-        },
-        Op::Unary(unary) => match unary.0 {
-            UnaryKind::Rsqrt => "Rsqrt",
-            UnaryKind::Log2 => "Log2",
-            UnaryKind::Log10 => "Log10",
-            _ => return Spelling::of(op, inputs, outputs).name,
-        },
-        Op::Binary(binary) => match binary.0 {
-            BinaryKind::BitwiseAnd => "BitwiseAnd",
-            BinaryKind::BitwiseOr => "BitwiseOr",
-            BinaryKind::BitwiseXor => "BitwiseXor",
-            BinaryKind::LeftShift => "LeftShift",
-            BinaryKind::RightShift => "RightShift",
-            _ => return Spelling::of(op, inputs, outputs).name,
-        },
-        op => return Spelling::of(op, inputs, outputs).name,
+        }
+    } else {
+        let is_of_family = matches!(
+            op,
+            Op::Unary(Unary(UnaryKind::Rsqrt | UnaryKind::Log2 | UnaryKind::Log10))
+                | Op::Binary(Binary(
+                    BinaryKind::BitwiseAnd
+                        | BinaryKind::BitwiseOr
+                        | BinaryKind::BitwiseXor
+                        | BinaryKind::LeftShift
+                        | BinaryKind::RightShift
+                ))
+        );
+        return if is_of_family { capitalised(op.name()) } else { Spelling::of(op, inputs, outputs).name };
     };
     text.to_owned()
 }
@@ -261,35 +263,47 @@ fn capitalised(name: &str) -> String {
 }
 
 fn spelled_unary(kind: UnaryKind) -> Spelling {
-    let name = match kind {
-        UnaryKind::Sqrt => return spelled("Sqrt", [Bool(false)]),
-        UnaryKind::Rsqrt => return spelled("Sqrt", [Bool(true)]),
-        UnaryKind::Log2 => return spelled("Log", [Int(0)]),
-        UnaryKind::Log10 => return spelled("Log", [Int(1)]),
-        UnaryKind::Log => return spelled("Log", [Int(2)]),
-        UnaryKind::Arcsin => "ArcSin",
-        UnaryKind::Arccos => "ArcCos",
-        UnaryKind::Arctan => "ArcTan",
-        UnaryKind::Arcsinh => "ArcSinh",
-        UnaryKind::Arccosh => "ArcCosh",
-        UnaryKind::Arctanh => "ArcTanh",
-        UnaryKind::ErfInv => "ErfInv",
-        kind => return spelled(&capitalised(kind.name()), []),
-    };
-    spelled(name, [])
+    let families = [
+        (UnaryKind::Sqrt, "Sqrt", Bool(false)),
+        (UnaryKind::Rsqrt, "Sqrt", Bool(true)),
+        (UnaryKind::Log2, "Log", Int(0)),
+        (UnaryKind::Log10, "Log", Int(1)),
+        (UnaryKind::Log, "Log", Int(2)),
+    ];
+    if let Some((_, name, parameter)) = families.into_iter().find(|(own, ..)| *own == kind) {
+        return spelled(name, [parameter]);
+    }
+    let names = [
+        (UnaryKind::Arcsin, "ArcSin"),
+        (UnaryKind::Arccos, "ArcCos"),
+        (UnaryKind::Arctan, "ArcTan"),
+        (UnaryKind::Arcsinh, "ArcSinh"),
+        (UnaryKind::Arccosh, "ArcCosh"),
+        (UnaryKind::Arctanh, "ArcTanh"),
+        (UnaryKind::ErfInv, "ErfInv"),
+    ];
+    match names.into_iter().find(|(own, _)| *own == kind) {
+        Some((_, name)) => spelled(name, []),
+        None => spelled(&capitalised(kind.name()), []),
+    }
 }
 
 fn spelled_binary(kind: BinaryKind) -> Spelling {
-    match kind {
-        BinaryKind::Equal => spelled("Equal", [Bool(false)]),
-        BinaryKind::LogAddExp => spelled("LogAddExp", []),
-        BinaryKind::Arctan2 => spelled("ArcTan2", []),
-        BinaryKind::BitwiseAnd => spelled("BitwiseBinary", [Int(0)]),
-        BinaryKind::BitwiseOr => spelled("BitwiseBinary", [Int(1)]),
-        BinaryKind::BitwiseXor => spelled("BitwiseBinary", [Int(2)]),
-        BinaryKind::LeftShift => spelled("BitwiseBinary", [Int(3)]),
-        BinaryKind::RightShift => spelled("BitwiseBinary", [Int(4)]),
-        kind => spelled(&capitalised(kind.name()), []),
+    let families = [
+        (BinaryKind::Equal, "Equal", Bool(false)),
+        (BinaryKind::BitwiseAnd, "BitwiseBinary", Int(0)),
+        (BinaryKind::BitwiseOr, "BitwiseBinary", Int(1)),
+        (BinaryKind::BitwiseXor, "BitwiseBinary", Int(2)),
+        (BinaryKind::LeftShift, "BitwiseBinary", Int(3)),
+        (BinaryKind::RightShift, "BitwiseBinary", Int(4)),
+    ];
+    if let Some((_, name, parameter)) = families.into_iter().find(|(own, ..)| *own == kind) {
+        return spelled(name, [parameter]);
+    }
+    let names = [(BinaryKind::LogAddExp, "LogAddExp"), (BinaryKind::Arctan2, "ArcTan2")];
+    match names.into_iter().find(|(own, _)| *own == kind) {
+        Some((_, name)) => spelled(name, []),
+        None => spelled(&capitalised(kind.name()), []),
     }
 }
 

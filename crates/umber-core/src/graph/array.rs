@@ -318,10 +318,8 @@ impl Array {
 
     /// The constant this array is full of, if it was recorded as one and has no memory yet that could be written.
     pub(crate) fn constant(&self) -> Option<Scalar> {
-        match &self.node.op {
-            Op::Full(full) if !self.is_evaluated() => Some(full.value),
-            _ => None,
-        }
+        let Op::Full(full) = &self.node.op else { return None };
+        (!self.is_evaluated()).then_some(full.value)
     }
 
     /// The node, if this was the last handle to it.

@@ -593,10 +593,8 @@ pub fn right_shift(a: &Array, b: &Array) -> Result<Array> {
 }
 
 fn shift(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
-    let dtype = match promote(a.dtype(), b.dtype()) {
-        DType::Bool => DType::UInt8,
-        other => other,
-    };
+    let promoted = promote(a.dtype(), b.dtype());
+    let dtype = if promoted == DType::Bool { DType::UInt8 } else { promoted };
     let (a, b) = meet_as(kind.name(), a, b, dtype)?;
     binary(kind, &a, &b)
 }

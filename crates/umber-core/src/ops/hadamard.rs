@@ -38,10 +38,7 @@ pub fn hadamard_transform(a: &Array, scale: Option<f64>) -> Result<Array> {
     );
     let factors = factors(order)?;
     let dtype = a.dtype().inexact();
-    let wide = match dtype {
-        DType::Float16 | DType::BFloat16 => DType::Float32,
-        other => other,
-    };
+    let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let mut x = cast(a, wide)?;
     let (mut before, mut after) = (a.size() / order, order);
     for factor in factors {

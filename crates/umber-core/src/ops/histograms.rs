@@ -66,11 +66,13 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
     let weights = checked("bincount", a, weights)?;
     let weights = weights.map(|weights| cast(&weights, weights.dtype().inexact())).transpose()?;
     let mut length = least_length as u64;
-    let places = match a.dtype() {
+    let places = if a.dtype() == DType::UInt64 {
         // Too large ones count as negative.
-        DType::UInt64 => cast(a, DType::Int64)?,
-        dtype if dtype.is_integer() => a.clone(),
-        _ => cast(a, DType::UInt8)?,
+        cast(a, DType::Int64)?
+    } else if a.dtype().is_integer() {
+        a.clone()
+    } else {
+        cast(a, DType::UInt8)?
     };
     if a.size() > 0 {
         let least = dependent::value_of("bincount", &min(&places, None, KeepAxes::No)?)?.as_i64();

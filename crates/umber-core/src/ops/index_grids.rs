@@ -243,18 +243,15 @@ pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
                 "[ix_] got an array of shape {}, expected one axis",
                 array.shape()
             );
-            let picked = match array.dtype() {
-                DType::Bool => super::searching::flatnonzero(array)?,
+            let dtype = array.dtype();
+            let picked = if dtype == DType::Bool {
+                super::searching::flatnonzero(array)?
+            } else if array.size() == 0 {
                 // Nothing has no integers in it that could be missed.
-                _ if array.size() == 0 => cast(array, DType::UInt32)?,
-                dtype => {
-                    ensure!(
-                        dtype.is_integer(),
-                        Type,
-                        "[ix_] got indices of dtype {dtype}, expected integers"
-                    );
-                    (*array).clone()
-                }
+                cast(array, DType::UInt32)?
+            } else {
+                ensure!(dtype.is_integer(), Type, "[ix_] got indices of dtype {dtype}, expected integers");
+                (*array).clone()
             };
             let lengths: SmallVec<[usize; 4]> =
                 (0..ndim).map(|other| if other == axis { picked.size() } else { 1 }).collect();

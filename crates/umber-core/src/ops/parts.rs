@@ -97,15 +97,15 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = meet_as("nextafter", a, b, dtype)?;
     // At both ends: bits have no derivative in either direction.
     let (a, b) = (stop_gradient(&a)?, stop_gradient(&b)?);
-    let bits = match dtype {
-        DType::Float16 | DType::BFloat16 => DType::UInt16,
-        DType::Float32 => DType::UInt32,
-        DType::Float64 => DType::UInt64,
-        other => bail!(
-            Type,
-            "[nextafter] is not defined for what it got: arrays of {other}, expected real floating \
-         point numbers"
-        ),
+    ensure!(
+        dtype.is_floating(),
+        Type,
+        "[nextafter] is not defined for what it got: arrays of {dtype}, expected real floating point numbers"
+    );
+    let bits = match dtype.size() {
+        2 => DType::UInt16,
+        4 => DType::UInt32,
+        _ => DType::UInt64,
     };
     let zero = weak(Scalar::Float(0.0), &a);
     let one = Array::scalar(Scalar::UInt(1), bits);

@@ -227,10 +227,12 @@ pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Ar
 
 /// The dtype that means are computed in: one that holds the elements as they are and in which no sum overflows.
 pub(super) fn wide(dtype: DType) -> DType {
-    match dtype {
-        DType::Int32 | DType::UInt32 | DType::Int64 | DType::UInt64 => DType::Float64,
-        _ if dtype.is_half() => DType::Float32,
-        _ => dtype.inexact(),
+    if dtype.is_integer() && dtype.size() > 2 {
+        DType::Float64
+    } else if dtype.is_half() {
+        DType::Float32
+    } else {
+        dtype.inexact()
     }
 }
 

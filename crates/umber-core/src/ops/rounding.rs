@@ -1,6 +1,6 @@
 //! Rounding to decimal places, and numbers in place of what is none.
 
-use umber_types::{DType, Kind, Result, Scalar, UnaryKind, bf16, f16};
+use umber_types::{DType, Kind, Result, Scalar, UnaryKind};
 
 use super::elementwise::{
     abs, add, astype, bitwise_and, divide, equal, floor_divide, greater, imag, isfinite, isnan, isneginf,
@@ -8,6 +8,7 @@ use super::elementwise::{
 };
 use super::promotion::{cast_constant, weak};
 use crate::graph::Array;
+use crate::primitives::composite::lowest_of;
 use crate::primitives::rules::zeros_like;
 
 /// Round to `decimals` places (tens, hundreds, … where negative), halves to even.
@@ -114,12 +115,7 @@ pub fn nan_to_num(x: &Array, nan: f64, positive: Option<f64>, negative: Option<f
         let im = cast_constant(&nan_to_num(&imag(x)?, nan, positive, negative)?, x.dtype())?;
         return add(&re, &multiply(&im, &Array::scalar(Scalar::Complex(0.0, 1.0), x.dtype()))?);
     }
-    let largest = match x.dtype() {
-        DType::Float16 => f16::MAX.to_f64(),
-        DType::BFloat16 => bf16::MAX.to_f64(),
-        DType::Float64 => f64::MAX,
-        _ => f64::from(f32::MAX),
-    };
+    let largest = -lowest_of(x.dtype().computed());
     let value = |v: f64| weak(Scalar::Float(v), x);
     let finite = select(&isnan(x)?, &value(nan), x)?;
     let finite = select(&isposinf(x)?, &value(positive.unwrap_or(largest)), &finite)?;

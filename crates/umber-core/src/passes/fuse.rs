@@ -5,16 +5,13 @@ use umber_types::DType;
 use umber_types::tape::{Step as TapeStep, Tape, ValueId};
 
 use super::Slots;
-use super::partition::{Members, Role, Unit, partition, role};
+use super::partition::{Members, Unit, partition};
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
-use crate::primitives::binary::Binary;
-use crate::primitives::cast::Cast;
+use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::fused::Fused;
 use crate::primitives::region::{Beside, Region};
-use crate::primitives::select::Select;
-use crate::primitives::unary::Unary;
 
 /// A program in which elementwise steps are fused.
 pub(crate) struct FusedProgram {
@@ -103,10 +100,10 @@ fn resolve<'p>(mut operand: &'p Operand, members: &Members, slots: &Slots<'p>) -
         }
         let Some(i) = slots.writer(operand) else { return RegionOperand::Input(operand) };
         let step = &slots.steps()[i];
-        match (role(&step.op), members.position(i as u32)) {
-            (Role::Step, Some(number)) => return RegionOperand::Member(number),
-            (Role::Product | Role::Reshape, Some(_)) => return RegionOperand::Product,
-            (Role::Broadcast | Role::Alias, _) => operand = &step.inputs[0],
+        match (step.op.fusion_role(), members.position(i as u32)) {
+            (FusionRole::Step(_), Some(number)) => return RegionOperand::Member(number),
+            (FusionRole::Product | FusionRole::Reshape, Some(_)) => return RegionOperand::Product,
+            (FusionRole::Broadcast | FusionRole::Alias, _) => operand = &step.inputs[0],
             _ => return RegionOperand::Input(operand),
         }
     }
@@ -116,14 +113,14 @@ fn resolve<'p>(mut operand: &'p Operand, members: &Members, slots: &Slots<'p>) -
 fn region_of<'p>(slots: &Slots<'p>, members: &Members) -> (Region, SmallVec<[&'p Operand; 4]>) {
     let steps = slots.steps();
     let at = |member: u32| &steps[member as usize];
-    let is = |member: u32, wanted: Role| role(&at(member).op) == wanted;
-    let product = members.steps.iter().copied().find(|&member| is(member, Role::Product));
+    let role = |member: u32| at(member).op.fusion_role();
+    let product = members.steps.iter().copied().find(|&member| role(member) == FusionRole::Product);
     let beside = match (&at(members.root() as u32).op, product) {
         (Op::Reduce(reduction), _) => Beside::Reduction(reduction.clone()),
         (_, Some(_)) => Beside::Product,
         (_, None) => Beside::Nothing,
     };
-    let is_step = |member: &u32| is(*member, Role::Step);
+    let is_step = |member: &u32| matches!(role(*member), FusionRole::Step(_));
     let last = members.steps.iter().rposition(is_step).expect("a region has a step");
     let shape = slots.spec(members.steps[last] as usize).shape.clone();
     let before = u32::from(product.is_some());
@@ -131,7 +128,8 @@ fn region_of<'p>(slots: &Slots<'p>, members: &Members) -> (Region, SmallVec<[&'p
     let mut tape = Tape { steps: Vec::with_capacity(members.steps.len()), ..Tape::default() };
     // One a member; what is no step has none.
     let mut numbers: SmallVec<[ValueId; 8]> = SmallVec::from_elem(0, members.steps.len());
-    for (place, &member) in members.steps.iter().enumerate().filter(|(_, member)| is_step(member)) {
+    for (place, &member) in members.steps.iter().enumerate() {
+        let FusionRole::Step(function) = role(member) else { continue };
         let mut values = [0; 3];
         for (value, input) in values.iter_mut().zip(&at(member).inputs) {
             *value = match resolve(input, members, slots) {
@@ -141,14 +139,7 @@ fn region_of<'p>(slots: &Slots<'p>, members: &Members) -> (Region, SmallVec<[&'p
                 RegionOperand::Constant(step) => push_once(&mut tape, step),
             };
         }
-        let step = match &at(member).op {
-            Op::Unary(Unary(kind)) => TapeStep::Unary { kind: *kind, x: values[0] },
-            Op::Binary(Binary(kind)) => TapeStep::Binary { kind: *kind, a: values[0], b: values[1] },
-            Op::Select(Select) => TapeStep::Select { condition: values[0], a: values[1], b: values[2] },
-            Op::Cast(Cast(to)) => TapeStep::Cast { x: values[0], to: *to },
-            other => unreachable!("{} is not a step of a region", other.name()),
-        };
-        tape.steps.push(step);
+        tape.steps.push(function.step(values));
         numbers[place] = MADE | (tape.steps.len() as u32 - 1);
     }
     let dtype = |operand: &&Operand| operand.spec(slots.specs).dtype;

@@ -74,7 +74,7 @@ fn expansion(step: &Step, specs: &[ArraySpec]) -> Result<Option<Expansion>> {
 
 /// Is a step replaced by other steps?
 fn is_inlined(op: &Op) -> bool {
-    matches!(op, Op::Fused(_) | Op::Custom(_) | Op::Checkpoint(_))
+    op.forwards() || matches!(op, Op::Fused(_))
 }
 
 /// Inline composite steps; `None` if there are none. `specs` are the specs of the slots.
@@ -117,21 +117,17 @@ pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<In
             inliner.note(first);
             continue;
         }
-        match &step.op {
-            Op::Fused(fused) => {
-                let outputs = inliner.region(&fused.0, &inputs, step, root as u32)?;
-                inliner.values.extend(outputs);
-            }
-            Op::Custom(_) | Op::Checkpoint(_) => {
-                let forwarded = inputs.len() - step.outputs as usize;
-                inliner.values.extend(inputs.into_iter().skip(forwarded));
-            }
-            _ => {
-                let step = Step { inputs, ..step.clone() };
-                let count = step.outputs;
-                let slot = inliner.push(step, root as u32, &specs[first..]);
-                inliner.values.extend((slot..slot + count).map(Operand::Slot));
-            }
+        if let Op::Fused(fused) = &step.op {
+            let outputs = inliner.region(&fused.0, &inputs, step, root as u32)?;
+            inliner.values.extend(outputs);
+        } else if step.op.forwards() {
+            let forwarded = inputs.len() - step.outputs as usize;
+            inliner.values.extend(inputs.into_iter().skip(forwarded));
+        } else {
+            let step = Step { inputs, ..step.clone() };
+            let count = step.outputs;
+            let slot = inliner.push(step, root as u32, &specs[first..]);
+            inliner.values.extend((slot..slot + count).map(Operand::Slot));
         }
         inliner.note(first);
     }

@@ -13,9 +13,7 @@ use umber_types::{Device, Shape};
 
 use super::Slots;
 use crate::graph::program::Step;
-use crate::op::Op;
-use crate::primitives::control::Control;
-use crate::primitives::leaf::Leaf;
+use crate::primitive::{FusionRole, Primitive};
 
 /// A region has at most this many steps: beyond it, registers no longer stay in the nearest cache.
 const MOST_STEPS: usize = 48;
@@ -56,40 +54,6 @@ impl Members {
 /// Units in an order in which they can run. Often there is but one.
 pub(crate) type Units = SmallVec<[Unit; 1]>;
 
-/// How fusion sees an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// A step of a region.
-    Step,
-    /// The value of its input under a larger shape.
-    Broadcast,
-    /// The value of its input.
-    Alias,
-    /// A constant.
-    Constant,
-    /// Ends a region that computes its input.
-    Reduction,
-    /// Begins a region that reads it.
-    Product,
-    /// The value of its input under another shape, part of a region only behind a product.
-    Reshape,
-    /// Never part of a region.
-    Alone,
-}
-
-pub(crate) fn role(op: &Op) -> Role {
-    match op {
-        Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_) => Role::Step,
-        Op::Reduce(_) => Role::Reduction,
-        Op::MatMul(_) => Role::Product,
-        Op::Reshape(_) => Role::Reshape,
-        Op::Broadcast(_) => Role::Broadcast,
-        Op::Full(_) => Role::Constant,
-        Op::Leaf(Leaf::Copy) | Op::Control(Control::StopGradient) => Role::Alias,
-        _ => Role::Alone,
-    }
-}
-
 /// The readers of a step found so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Readers {
@@ -128,8 +92,8 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
             continue;
         }
         let own = is_output || readers[i] == Readers::Kernel;
-        let reads = match role(&step.op) {
-            Role::Step => {
+        let reads = match step.op.fusion_role() {
+            FusionRole::Step(_) => {
                 let shape = &slots.spec(i).shape;
                 match readers[i] {
                     Readers::Region(r) if regions[r as usize].admits(step, shape, is_output) => {
@@ -140,29 +104,29 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                         members.steps.push(i as u32);
                         Readers::Region(r)
                     }
-                    _ => {
+                    Readers::Nobody | Readers::Region(_) | Readers::Several | Readers::Kernel => {
                         regions.push(Growing::new(i, step, shape.clone(), Ends::Elementwise, units.len()));
                         units.push(Unit::Step(LATER));
                         Readers::Region(regions.len() as u32 - 1)
                     }
                 }
             }
-            Role::Reduction if let Some(shape) = prologue(step, slots) => {
+            FusionRole::Reduction if let Some(shape) = prologue(step, slots) => {
                 regions.push(Growing::new(i, step, shape, Ends::Reduction, units.len()));
                 units.push(Unit::Step(LATER));
                 Readers::Region(regions.len() as u32 - 1)
             }
-            Role::Product => match readers[i] {
+            FusionRole::Product => match readers[i] {
                 Readers::Region(r) if !is_output && regions[r as usize].may_begin_with(i, slots) => {
                     regions[r as usize].begin_with(i, i);
                     Readers::Kernel
                 }
-                _ => {
+                Readers::Nobody | Readers::Region(_) | Readers::Several | Readers::Kernel => {
                     units.push(Unit::Step(i as u32));
                     Readers::Kernel
                 }
             },
-            Role::Reshape => match (readers[i], products.behind(step, slots)) {
+            FusionRole::Reshape => match (readers[i], products.behind(step, slots)) {
                 (Readers::Region(r), Some(product))
                     if !is_output && regions[r as usize].may_begin_with(product, slots) =>
                 {
@@ -174,16 +138,16 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                     Readers::Kernel
                 }
             },
-            Role::Reduction | Role::Alone => {
+            FusionRole::Reduction | FusionRole::Alone => {
                 units.push(Unit::Step(i as u32));
                 Readers::Kernel
             }
-            Role::Broadcast | Role::Alias | Role::Constant if own => {
+            FusionRole::Broadcast | FusionRole::Alias | FusionRole::Constant if own => {
                 units.push(Unit::Step(i as u32));
                 Readers::Kernel
             }
-            Role::Alias => readers[i],
-            Role::Broadcast | Role::Constant => Readers::Several,
+            FusionRole::Alias => readers[i],
+            FusionRole::Broadcast | FusionRole::Constant => Readers::Several,
         };
         for input in &step.inputs {
             if let Some(j) = slots.writer(input) {
@@ -270,7 +234,7 @@ struct Products {
 impl Products {
     fn count(slots: &Slots<'_>) -> Products {
         let steps = slots.steps();
-        let is_product = |step: &Step| role(&step.op) == Role::Product;
+        let is_product = |step: &Step| step.op.fusion_role() == FusionRole::Product;
         if !steps.iter().any(is_product) {
             return Products { has_one_reader: Vec::new() };
         }
@@ -293,7 +257,8 @@ impl Products {
 fn prologue(reduction: &Step, slots: &Slots<'_>) -> Option<Shape> {
     let writer = slots.writer(reduction.inputs.first()?)?;
     let inner = &slots.steps()[writer];
-    let is_step = role(&inner.op) == Role::Step && inner.stream.device == reduction.stream.device;
+    let is_step = matches!(inner.op.fusion_role(), FusionRole::Step(_))
+        && inner.stream.device == reduction.stream.device;
     is_step.then(|| slots.spec(writer).shape.clone())
 }
 

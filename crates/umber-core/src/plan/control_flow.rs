@@ -12,9 +12,10 @@ use crate::frontend::Interrupts;
 use crate::graph::program::{Operand, Origin, Step};
 use crate::graph::{ArraySpec, Program, Storage};
 use crate::op::Op;
+use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
-use crate::primitives::control_flow::{Choice, Condition, Construct, Iteration, Loop};
+use crate::primitives::control_flow::{Choice, Condition, Construct, ControlFlow, Iteration, Loop};
 
 /// An operation that runs programs, ready to run.
 pub(crate) enum Nested {
@@ -39,19 +40,20 @@ pub(crate) struct PreparedWhile {
 
 /// The operation ready to run, if it is one that runs programs.
 pub(crate) fn nested(op: &Op) -> Result<Option<Nested>> {
-    Ok(Some(match op {
-        Op::Loop(repeated) => {
+    let Some(control_flow) = op.control_flow() else { return Ok(None) };
+    Ok(Some(match control_flow {
+        ControlFlow::Loop(repeated) => {
             let prepared = repeated.0.prepared.get_or_make(|| PreparedLoop::new(&repeated.0))?;
             Nested::Loop(repeated.clone(), prepared)
         }
-        Op::Branch(branch) => {
+        ControlFlow::Branch(branch) => {
             let prepare = || {
                 let all = |body: &crate::primitives::control_flow::Body| Plan::reusable(&body.program, 0..0);
                 branch.0.bodies.iter().map(all).collect::<Result<Vec<_>>>()
             };
             Nested::Branch(Arc::clone(&branch.0), branch.0.prepared.get_or_make(prepare)?)
         }
-        Op::While(repeated) => {
+        ControlFlow::While(repeated) => {
             let condition = &repeated.0;
             let prepare = || {
                 let arguments = condition.body.arguments().len();
@@ -63,7 +65,6 @@ pub(crate) fn nested(op: &Op) -> Result<Option<Nested>> {
             };
             Nested::While(Arc::clone(condition), condition.prepared.get_or_make(prepare)?)
         }
-        _ => return Ok(None),
     }))
 }
 

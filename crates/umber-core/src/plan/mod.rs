@@ -20,6 +20,7 @@ use crate::graph::program::{self, Step};
 use crate::graph::{Array, ArraySpec, Program, Storage};
 use crate::op::Op;
 use crate::passes::{hoist, lower, specs_of};
+use crate::primitive::Primitive;
 use crate::primitives::fused::Fused;
 
 /// How the allocator's errors begin, behind the names of operations perhaps.
@@ -208,16 +209,15 @@ impl Plan {
         let spec_refs: SmallVec<[&ArraySpec; 3]> =
             step.inputs.iter().map(|operand| operand.spec(specs)).collect();
         let dtypes = step.inputs.iter().map(|operand| operand.spec(specs).dtype).collect();
-        let numbers = match &step.op {
-            Op::Fused(Fused(region)) => {
-                region.constants().map(|(dtype, value)| self.numbers.place(dtype, value)).collect()
-            }
-            _ => SmallVec::new(),
+        let numbers = if let Op::Fused(Fused(region)) = &step.op {
+            region.constants().map(|(dtype, value)| self.numbers.place(dtype, value)).collect()
+        } else {
+            SmallVec::new()
         };
         let count = step.outputs as usize;
         let stream = match backend_of(step.stream)?.support(&step.op, &spec_refs) {
             Support::Unsupported(_) if !is_run_by_executor(&step.op) => Stream::CPU,
-            _ => step.stream,
+            Support::Unsupported(_) | Support::Native | Support::Decompose => step.stream,
         };
         self.steps.push(PlanStep {
             op: step.op.clone(),
@@ -249,16 +249,15 @@ impl Plan {
     }
 
     fn put_output(&mut self, number: u32, output: &program::Operand, arguments: usize) {
-        match output {
-            program::Operand::Slot(slot) if *slot as usize >= arguments => {
-                let writer = self.steps.partition_point(|step| step.first <= *slot) - 1;
-                let own = *slot - self.steps[writer].first;
-                self.steps[writer].results.push((own, number));
-            }
-            operand => {
-                let operand = self.operand(operand);
-                self.forwarded.push((number, operand));
-            }
+        if let program::Operand::Slot(slot) = output
+            && *slot as usize >= arguments
+        {
+            let writer = self.steps.partition_point(|step| step.first <= *slot) - 1;
+            let own = *slot - self.steps[writer].first;
+            self.steps[writer].results.push((own, number));
+        } else {
+            let operand = self.operand(output);
+            self.forwarded.push((number, operand));
         }
     }
 
@@ -476,10 +475,7 @@ impl PlanStep {
 
     /// The name of the operation whose result it computes.
     fn name(&self) -> &'static str {
-        match &self.op {
-            Op::Fused(Fused(region)) => region.name(),
-            op => op.name(),
-        }
+        if let Op::Fused(Fused(region)) = &self.op { region.name() } else { self.op.name() }
     }
 
     /// Run the kernel; a panic becomes an error, which it may have been all along.
@@ -503,12 +499,13 @@ impl PlanStep {
                 .unwrap_or("unknown panic");
             Err(Error::Runtime(format!("[{name}] the kernel failed: {text}")))
         });
-        result.map_err(|error| match error {
-            Error::Memory(text) => Error::Memory(match text.split_once(MALLOC) {
-                Some((_, fault)) => format!("[{name}] no memory for the result: {fault}"),
-                None => text,
-            }),
-            error => error,
+        result.map_err(|error| {
+            if let Error::Memory(text) = &error
+                && let Some((_, fault)) = text.split_once(MALLOC)
+            {
+                return Error::Memory(format!("[{name}] no memory for the result: {fault}"));
+            }
+            error
         })
     }
 }
@@ -528,7 +525,7 @@ pub(crate) fn recorded_text(origin: Option<&Arc<str>>) -> String {
 
 /// Does the executor run it, not a backend?
 fn is_run_by_executor(op: &Op) -> bool {
-    matches!(op, Op::Loop(_) | Op::Branch(_) | Op::While(_) | Op::Transfer(_))
+    op.control_flow().is_some() || matches!(op, Op::Transfer(_))
 }
 
 /// A dense array of one value on the host.

@@ -4,8 +4,10 @@ use smallvec::smallvec;
 use umber_types::{ArgReduceKind, DType, Result};
 
 use super::rules::zeros_like;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Places along `axis`, which stays with length one; the first among equals, and NaN before all else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -24,6 +26,13 @@ impl Primitive for ArgReduce {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec { shape: inputs[0].shape.with(self.axis, 1), dtype: DType::UInt32 }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axis(self.axis)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(smallvec![Some(zeros_like(&at.inputs[0]))]))

@@ -7,8 +7,13 @@ use super::rules::{
     add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, sub, unary, zeros_like,
 };
 use super::select::Select;
+use crate::backend::elementwise;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, ElementFunction, FusionRole, Point, Primitive, Rule, Tangents, rule,
+};
+use crate::validation::Site;
 
 /// A function of two elements; both inputs have one shape and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -143,6 +148,14 @@ impl Primitive for Binary {
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: binary_dtype(self.0, inputs[0].dtype) }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.alike(2)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::elementwise(*self, change))
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             at.pull(|i| {
@@ -170,5 +183,29 @@ impl Primitive for Binary {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Step(ElementFunction::Binary(self.0))
+    }
+
+    fn is_exact(&self) -> bool {
+        self.0.answers_bool()
+            || matches!(
+                self.0,
+                BinaryKind::Add
+                    | BinaryKind::Subtract
+                    | BinaryKind::Multiply
+                    | BinaryKind::Divide
+                    | BinaryKind::Maximum
+                    | BinaryKind::Minimum
+                    | BinaryKind::BitwiseAnd
+                    | BinaryKind::BitwiseOr
+                    | BinaryKind::BitwiseXor
+            )
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        elementwise(ElementFunction::Binary(self.0), task)
     }
 }

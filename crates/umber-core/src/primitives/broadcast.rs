@@ -1,11 +1,15 @@
 //! Broadcast: the same elements seen under a larger shape. Never copies.
 
 use smallvec::smallvec;
-use umber_types::{Result, Shape};
+use umber_types::{Layout, Result, Shape};
 
 use super::rules::{align, linear_jvp, unbroadcast};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+};
+use crate::validation::Site;
 
 /// View of the input under a shape that it broadcasts to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -23,6 +27,24 @@ impl Primitive for Broadcast {
         Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        let fits = site.inputs[0].shape.broadcasts_to(&self.shape);
+        site.must(fits, &format!("a part of shape {}", self.shape))
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let (old, new) = (&change.old[0].shape, &change.new[0].shape);
+        let front = self.shape.ndim() - old.ndim();
+        let mut shape = self.shape.clone();
+        for axis in 0..old.ndim() {
+            if shape[front + axis] == old[axis] {
+                shape.as_mut_slice()[front + axis] = new[axis];
+            }
+        }
+        Some(Generalized::of(Broadcast { shape }))
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| Ok(smallvec![Some(unbroadcast(&cotangents[0], at.inputs[0].shape())?)]))
     }
@@ -38,6 +60,22 @@ impl Primitive for Broadcast {
             let aligned = align(&inputs[0], self.shape.ndim())?;
             Ok(vec![Batched::yes(Array::record_one(Broadcast { shape }, &[&aligned])?)])
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Broadcast
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        Some(input.broadcast_to(&self.shape))
+    }
+
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(0)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -4,8 +4,13 @@ use smallvec::smallvec;
 use umber_types::{DType, Result};
 
 use super::rules::{batch_elementwise, cast, linear_jvp, zeros_like};
+use crate::backend::elementwise;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, ElementFunction, FusionRole, Point, Primitive, Rule, Tangents, rule,
+};
+use crate::validation::Site;
 
 /// Conversion to a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -25,6 +30,15 @@ impl Primitive for Cast {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: self.0 }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.must(!self.0.is_float8(), "a dtype that is computed in")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::elementwise(*self, change))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -47,5 +61,17 @@ impl Primitive for Cast {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Step(ElementFunction::Cast(self.0))
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        elementwise(ElementFunction::Cast(self.0), task)
     }
 }

@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use umber_types::Result;
 
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Program, Specs};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
+use crate::validation::{self, Site};
 
 /// Outputs of a function that can be computed again.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -45,6 +47,18 @@ impl Primitive for Checkpoint {
         Ok(self.split(inputs).1.iter().map(|&spec| spec.clone()).collect())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        let outputs = validation::outputs(&self.program)?;
+        let expected = self.program.arguments.iter().chain(&outputs);
+        site.must(site.inputs.iter().copied().eq(expected), "a function's arguments and outputs")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let given: Vec<ArraySpec> = self.split(&change.new).0.iter().map(|&spec| spec.clone()).collect();
+        let program = (change.adapted)(&self.program, &given)?.program;
+        Some(Generalized::of(Checkpoint { program: Arc::new(program) }))
+    }
+
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         None
     }
@@ -55,5 +69,9 @@ impl Primitive for Checkpoint {
 
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         Some(Ok(self.split(inputs).1.to_vec()))
+    }
+
+    fn forwards(&self) -> bool {
+        true
     }
 }

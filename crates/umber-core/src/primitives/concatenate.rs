@@ -1,13 +1,15 @@
 //! Concatenate: arrays one after the other along an axis.
 
 use smallvec::SmallVec;
-use umber_types::{Result, ensure};
+use umber_types::{Result, Shape, ensure};
 
 use super::rules::{batch, tangent_or_zero};
 use super::slice::{Window, slice_along};
 use super::slice_update::write_window;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Any number of inputs, at least one, alike but for their lengths along the axis. The result is dense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -53,6 +55,19 @@ impl Primitive for Concatenate {
         Ok(ArraySpec { shape: first.shape.with(self.axis, length), dtype: first.dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes_some()?;
+        site.axis(self.axis)?;
+        let are_alike = site.inputs.iter().all(|input| input.shape.ndim() == site.ndim(0));
+        site.must(are_alike, "as many axes each")
+    }
+
+    any_lengths!();
+
+    fn shape_beside(&self, shape: &Shape, _old: &Shape, new: &Shape) -> Option<Shape> {
+        Some(new.with(self.axis, shape[self.axis]))
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let mut end = 0;
@@ -81,6 +96,14 @@ impl Primitive for Concatenate {
             let parts = inputs.iter().map(|input| batch(input, lanes)).collect::<Result<Inputs>>()?;
             Ok(vec![Batched::yes(record(Concatenate { axis: self.axis + 1 }, parts)?)])
         })
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn adds_lengths(&self) -> bool {
+        true
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

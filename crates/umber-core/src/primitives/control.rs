@@ -2,12 +2,14 @@
 
 use smallvec::smallvec;
 use umber_kernels::View;
-use umber_types::{ArgReduceKind, DType, ReduceKind, Result, Scalar, Shape, ensure};
+use umber_types::{ArgReduceKind, DType, Layout, ReduceKind, Result, Scalar, Shape, ensure};
 
 use super::gather::unnamed;
 use super::rules::{tangent_or_zero, zeros_like};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs, Storage};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// An operation that matters to transforms, not to values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -90,13 +92,11 @@ fn check_classes(op: &str, classes: View<'_>) -> Result<()> {
         return Ok(());
     }
     let kind = ReduceKind::Min;
-    let least = match classes.dtype() {
-        DType::Int8 => i64::from(i8::from_ne_bytes(reduced_to_one(kind, classes)?)),
-        DType::Int16 => i64::from(i16::from_ne_bytes(reduced_to_one(kind, classes)?)),
-        DType::Int32 => i64::from(i32::from_ne_bytes(reduced_to_one(kind, classes)?)),
-        DType::Int64 => i64::from_ne_bytes(reduced_to_one(kind, classes)?),
-        // Others are not recorded.
-        _ => 0,
+    let least = match classes.dtype().size() {
+        1 => i64::from(i8::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        2 => i64::from(i16::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        4 => i64::from(i32::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        _ => i64::from_ne_bytes(reduced_to_one(kind, classes)?),
     };
     ensure!(
         least >= 0,
@@ -139,6 +139,29 @@ impl Primitive for Control {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(inputs[..self.outputs()].iter().map(|&spec| spec.clone()).collect())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        match self {
+            Control::StopGradient => site.takes(1),
+            Control::Depends { .. } => site.takes_some(),
+            Control::Found(_) => {
+                site.takes(2)?;
+                site.must(site.inputs[1].dtype == DType::Bool, "places and a condition of bool")
+            }
+            Control::Counted { .. } => {
+                site.takes(2)?;
+                site.must(site.inputs[1].dtype == DType::Int64, "an array and counts of int64")
+            }
+            Control::Classes { .. } => {
+                site.takes(1)?;
+                let is_signed =
+                    matches!(site.inputs[0].dtype, DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64);
+                site.must(is_signed, "signed integers")
+            }
+        }
+    }
+
+    any_lengths!(along 0);
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         if let Control::Counted { .. } = self {
@@ -184,6 +207,22 @@ impl Primitive for Control {
                 .map(|(array, like)| Batched { array, batched: like.batched })
                 .collect())
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        if *self == Control::StopGradient { FusionRole::Alias } else { FusionRole::Alone }
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        (*self == Control::StopGradient).then(|| input.clone())
+    }
+
+    fn adds_lengths(&self) -> bool {
+        true
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -5,8 +5,10 @@ use umber_types::{Convolving, Result, Shape, ensure};
 
 use super::rules::{add, conj, move_axis, reshape, transpose, zeros_like};
 use super::slice::{Window, slice};
+use crate::generalization::{Change, Generalized, any_lengths};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: `[batch, lengths.., channels]` and a weight `[outputs, taps.., channels / groups]`; the result is
 /// `[batch, lengths.., outputs]`.
@@ -111,6 +113,22 @@ fn product_jvp(
     }])
 }
 
+/// The inputs and parameters of a convolution, as files have them.
+fn validate(how: &Convolving, site: &Site<'_>) -> Result<()> {
+    site.takes(2)?;
+    let small = |length: usize| (1..1 << 31).contains(&length);
+    let sound = how.axes.iter().all(|axis| {
+        [axis.stride, axis.kernel_dilation, axis.input_dilation].into_iter().all(small)
+            && [axis.low, axis.high].into_iter().all(|pad| pad.unsigned_abs() < 1 << 31)
+    });
+    site.must(sound && small(how.groups), "steps and groups of at least one")?;
+    let ndim = how.axes.len() + 2;
+    site.must(site.ndim(0) == ndim && site.ndim(1) == ndim, &format!("{ndim} axes each"))?;
+    let divides = site.last(0, 1).is_multiple_of(how.groups);
+    let are_alike = site.inputs[0].dtype == site.inputs[1].dtype;
+    site.must(divides && are_alike, "channels for every group, equal dtypes")
+}
+
 /// Channels that are kept apart are computed side by side, so they should lie so.
 fn lay_out(task: &mut CpuTask<'_>, input: usize, groups: usize) -> Result<()> {
     if groups > 1 && task.inputs[input].layout.strides.last() != Some(&1) {
@@ -143,6 +161,22 @@ impl Primitive for Convolution {
         let lengths = std::iter::once(x[0]).chain(lengths).chain([weight[0]]);
         let lengths: SmallVec<[i64; 6]> = lengths.map(|length| length as i64).collect();
         Ok(ArraySpec { shape: Shape::checked("convolution", &lengths)?, dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        validate(&self.0, site)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        // The function that was called refuses an input that the kernel does not fit in.
+        let fits = |specs: &[&ArraySpec]| {
+            let lengths = |i: usize| (specs[0].shape[i + 1], specs[1].shape[i + 1]);
+            self.0.axes.iter().enumerate().all(|(i, axis)| {
+                let (input, taps) = lengths(i);
+                axis.positions(input) >= axis.reach(taps)
+            })
+        };
+        if fits(&change.new) || !fits(&change.old) { Some(Generalized::of(self.clone())) } else { None }
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -214,6 +248,13 @@ impl Primitive for ConvolutionWeight {
         let shape = std::iter::once(ct[last]).chain(self.taps.iter().copied()).chain([channels]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.must(self.taps.len() == self.how.axes.len(), "a length of the kernel an axis")?;
+        validate(&self.how, site)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -3,8 +3,10 @@
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Scalar, Shape};
 
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule};
+use crate::validation::Site;
 
 /// One value everywhere. A constant inside fused kernels; the node is built with its spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -70,7 +72,21 @@ impl Primitive for Full {
         Ok(ArraySpec { shape: Shape::scalar(), dtype: self.value.default_dtype() }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
+    }
+
+    any_lengths!();
+
     no_inputs!();
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Constant
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|_, output| {
@@ -88,6 +104,12 @@ impl Primitive for Arange {
     fn infer(&self, _inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec::new([self.0.length as usize], self.0.dtype).into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
+    }
+
+    any_lengths!();
 
     no_inputs!();
 
@@ -108,7 +130,17 @@ impl Primitive for Eye {
         Ok(ArraySpec::new([self.0.rows, self.0.columns], self.0.dtype).into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
+    }
+
+    any_lengths!();
+
     no_inputs!();
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let EyeParameters { diagonal, fill_below, .. } = *self.0;

@@ -11,8 +11,10 @@ use std::sync::Arc;
 use umber_types::{Result, ensure};
 
 use super::rules::{cast, tangent_or_zero, zeros_like};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Which rules there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -155,6 +157,15 @@ impl Primitive for Custom {
         Ok(self.split(inputs).1.iter().map(|&spec| spec.clone()).collect())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        // Rules are code, which may have read lengths.
+        if change.is_none() { Some(Generalized::of(self.clone())) } else { None }
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         if !self.rules.given().vjp {
             return None;
@@ -195,5 +206,9 @@ impl Primitive for Custom {
 
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         Some(Ok(self.split(inputs).1.to_vec()))
+    }
+
+    fn forwards(&self) -> bool {
+        true
     }
 }

@@ -5,8 +5,10 @@ use umber_numerics::fft::{Scaling, Transform};
 use umber_types::{DType, Error, Result, Shape};
 
 use super::rules::{broadcast, cast, linear_jvp, mul, reshape};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// The transform of lines of `length` numbers, of float32 and complex64 or of float64 and complex128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -87,6 +89,20 @@ impl Primitive for Fft {
         };
         let [_, length] = self.transform.lengths(self.length);
         Ok(ArraySpec { shape: inputs[0].shape.with(self.axis, length), dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axis(self.axis)?;
+        let [from, _] = self.transform.lengths(self.length);
+        site.must(site.inputs[0].dtype.is_inexact(), "floating-point numbers")?;
+        let fits = self.length > 0 && site.inputs[0].shape[self.axis] == from;
+        site.must(fits, &format!("{from} elements"))
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let [old, new] = [&change.old, &change.new].map(|specs| specs[0].shape[self.axis]);
+        Some(Generalized::of(if old == new { *self } else { self.of_lines(old, new)? }))
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -5,15 +5,17 @@
 
 use smallvec::smallvec;
 use umber_kernels::float8;
-use umber_types::{DType, Result, ScatterKind, ensure};
+use umber_types::{DType, Result, ensure};
 
 use super::cast::Cast;
 use super::rules::{batch_elementwise, cast, linear_jvp};
 use super::select::Select;
 use super::view::View;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Conversion to a dtype: from float32 or float64 to eight bits, or from eight bits to float32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -46,6 +48,12 @@ impl Primitive for Float8Cast {
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: self.0 }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
+    }
+
+    any_lengths!();
+
     // Rounding counts as the identity, as it does to integers.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| Ok(smallvec![Some(cast(&cotangents[0], at.inputs[0].dtype().inexact())?)]))
@@ -59,40 +67,15 @@ impl Primitive for Float8Cast {
         rule(|| batch_elementwise(*self, inputs))
     }
 
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             float8::convert(inputs[0], output);
             Ok(())
         })
-    }
-}
-
-/// Does an operation move elements without looking at what they are?
-pub(crate) fn moves(op: &Op) -> bool {
-    match op {
-        Op::Leaf(_)
-        | Op::Full(_)
-        | Op::Eye(_)
-        | Op::Broadcast(_)
-        | Op::Reshape(_)
-        | Op::View(_)
-        | Op::Transpose(_)
-        | Op::Slice(_)
-        | Op::Concatenate(_)
-        | Op::Gather(_)
-        | Op::GatherAxis(_)
-        | Op::Float8Cast(_)
-        | Op::Control(_)
-        | Op::Transfer(_)
-        | Op::Loop(_)
-        | Op::Branch(_)
-        | Op::While(_)
-        | Op::Custom(_)
-        | Op::Checkpoint(_) => true,
-        Op::SliceUpdate(op) => op.kind == ScatterKind::Set,
-        Op::Scatter(op) => op.kind == ScatterKind::Set,
-        Op::ScatterAxis(op) => op.kind == ScatterKind::Set,
-        _ => false,
     }
 }
 
@@ -104,7 +87,7 @@ pub(crate) fn record(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
 
 #[cold]
 fn widened(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
-    if moves(op) {
+    if op.takes_float8() {
         return Ok(None);
     }
     if let Op::Select(_) = op {
@@ -121,7 +104,7 @@ fn widened(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
 pub(crate) fn check_outputs(op: &Op, specs: &[ArraySpec]) -> Result<()> {
     let Some(spec) = specs.iter().find(|spec| spec.dtype.is_float8()) else { return Ok(()) };
     ensure!(
-        moves(op),
+        op.takes_float8(),
         Type,
         "[{}] got the dtype {} to answer in, expected one that is computed in, and astype afterwards",
         op.name(),

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use umber_types::tape::Tape;
 use umber_types::{Result, Shape, bail};
 
+use crate::backend;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::matmul::MatMul;
 use crate::primitives::region::{Beside, Region};
+use crate::validation::Site;
 
 /// A compiled region. Transforms see through it by `expand`.
 #[derive(Clone, Debug)]
@@ -66,6 +69,12 @@ impl Primitive for Fused {
         self.0.specs()
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.is_no_step()
+    }
+
+    any_lengths!();
+
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         None
     }
@@ -76,5 +85,9 @@ impl Primitive for Fused {
 
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         Some(self.0.replay(inputs))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        backend::region(&self.0, task)
     }
 }

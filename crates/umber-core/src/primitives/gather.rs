@@ -7,8 +7,10 @@ use umber_types::{DType, Error, Layout, Result, Scalar, ScatterKind, Shape, ensu
 use super::create::{Arange, ArangeParameters};
 use super::rules::{batch, broadcast, move_axis, reshape, zeros_like};
 use super::scatter::{Scatter, ScatterAxis};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: the source, and an index array an indexed axis, all of one shape. The result has that shape followed by
 /// the lengths of the axes that are not indexed: `out[i, r] = source[indices[i], r]`.
@@ -183,14 +185,14 @@ pub(crate) fn with_indexed_axes(layout: &Layout, axes: &[usize], source_ndim: us
 
 /// An index error with the name of the operation in front.
 pub(crate) fn named(op: &str, error: Error) -> Error {
-    match error {
-        // Its places are no indices that the caller knows.
-        Error::Index(_) if matches!(op, "slice" | "slice_update") => Error::Index(format!(
+    let Error::Index(text) = &error else { return error };
+    // Its places are no indices that the caller knows.
+    if matches!(op, "slice" | "slice_update") {
+        return Error::Index(format!(
             "[{op}] got a start from which the block leaves the array, expected 0 <= start <= length - size"
-        )),
-        Error::Index(text) if !text.starts_with('[') => Error::Index(text).of(op),
-        other => other,
+        ));
     }
+    if text.starts_with('[') { error } else { error.of(op) }
 }
 
 /// The inputs of a gather or scatter as places of one lane wider operation, for `vmap`: every index batched, and
@@ -261,6 +263,13 @@ impl Primitive for Gather {
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1 + self.axes.len())?;
+        site.must(are_axes(&self.axes, site.ndim(0)), "axes in ascending order")
+    }
+
+    any_lengths!();
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| pull(at, &self.places(at.inputs), &cotangents[0]))
     }
@@ -289,6 +298,10 @@ impl Primitive for Gather {
 
     fn is_index(&self, input: usize) -> bool {
         input > 0
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
@@ -320,6 +333,13 @@ impl Primitive for GatherAxis {
         Ok(ArraySpec { shape: inputs[1].shape.clone(), dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        site.axis(self.axis)
+    }
+
+    any_lengths!();
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| pull(at, &Places::along(self.op, self.axis, at.inputs[1].clone()), &cotangents[0]))
     }
@@ -339,6 +359,10 @@ impl Primitive for GatherAxis {
 
     fn is_index(&self, input: usize) -> bool {
         input == 1
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -5,8 +5,10 @@ use umber_types::{BinaryKind, DType, Result, Scalar, Shape, ensure};
 use super::gather::{iota, named};
 use super::rules::{add, batch, binary, broadcast, cast, conj, constant, reshape, swap_last, zeros_like};
 use super::select::Select;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: stacks of matrices `a` and `b`, and three lists of indices: `out[r]` is the sum of `a[left[s]] @ b[right[s]]` over
 /// all `s` with `places[s] = r`.
@@ -31,10 +33,11 @@ pub(crate) fn indexed_matmul(
 pub(crate) fn into_lanes(index: &Batched, lanes: usize, length: usize, end: usize) -> Result<Array> {
     let index = batch(index, lanes)?;
     let scalar = |value: usize| constant(&index_zeros(&index), value as i64);
-    let index = match index.dtype() {
+    let index = if index.dtype() == DType::UInt64 {
         // Those that are negative as int64 would count from the end.
-        DType::UInt64 => binary(BinaryKind::Minimum, &index, &constant(&index, i64::MAX))?,
-        _ => index.clone(),
+        binary(BinaryKind::Minimum, &index, &constant(&index, i64::MAX))?
+    } else {
+        index.clone()
     };
     let index = cast(&index, DType::Int64)?;
     let (zero, length_) = (scalar(0), scalar(length));
@@ -88,6 +91,14 @@ impl Primitive for IndexedMatMul {
         );
         Ok(ArraySpec { shape: Shape::from([self.count, a[1], b[2]]), dtype: inputs[0].dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(5)?;
+        site.must(site.inputs[0].dtype == site.inputs[1].dtype, "equal dtypes")?;
+        site.must(site.ndim(2) == 1, "lists of indices")
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

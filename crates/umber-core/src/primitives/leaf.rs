@@ -1,11 +1,13 @@
 //! Leaf: where a graph begins. Data that exists, an argument that has none yet, or a copy that starts a trace.
 
-use umber_types::{Error, Result, bail};
+use umber_types::{Error, Layout, Result, bail};
 
 use super::control_flow::Construct;
 use super::rules::{batch_elementwise, linear_jvp, same_spec};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// How a graph begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -93,6 +95,12 @@ impl Primitive for Leaf {
         Ok(same_spec(inputs))
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        if *self == Leaf::Copy { site.takes(1) } else { site.is_no_step() }
+    }
+
+    any_lengths!(along 0);
+
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(cotangents.iter().cloned().map(Some).collect()))
     }
@@ -103,6 +111,22 @@ impl Primitive for Leaf {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        if *self == Leaf::Copy { FusionRole::Alias } else { FusionRole::Alone }
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
+    }
+
+    fn is_view(&self) -> bool {
+        *self == Leaf::Copy
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        (*self == Leaf::Copy).then(|| input.clone())
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -3,8 +3,12 @@
 use umber_types::{Result, Shape, ensure};
 
 use super::rules::{add, batch, conj, reshape, swap_last, zeros_like};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+};
+use crate::validation::Site;
 
 /// `[..., m, k]` times `[..., k, n]`; both inputs have the same batch axes and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -41,6 +45,23 @@ impl Primitive for MatMul {
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        site.must(site.ndim(0) >= 2 && site.ndim(0) == site.ndim(1), "matrices")?;
+        site.same_batch(2)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let [a, b] = [0, 1].map(|i| &change.new[i].shape);
+        let batch = a.ndim() - 2;
+        let axes = change.joined.iter().any(Option::is_some).then(|| {
+            let mut parts = change.parts(0);
+            parts[batch + 1].clone_from(&change.parts(1)[batch + 1]);
+            parts
+        });
+        (a[..batch] == b[..batch]).then(|| Generalized { op: MatMul.into(), axes })
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let ct = &cotangents[0];
@@ -72,6 +93,15 @@ impl Primitive for MatMul {
             let lanes = lanes(inputs);
             Ok(vec![Batched::yes(matmul(&batch(a, lanes)?, &batch(b, lanes)?)?)])
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Product
+    }
+
+    fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
+        let depth = inputs[0].shape().last().copied().unwrap_or(0);
+        Some(depth.saturating_mul(specs[0].shape.size()))
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -1,7 +1,8 @@
 //! Family files: a struct and all its rules.
 //!
-//! Each file reads top to bottom: what the primitive is, `infer`, `vjp`, `jvp`, `vmap`, `eval_cpu`. Inputs arrive
-//! checked and promoted by `ops`: elementwise inputs have equal shapes and dtypes.
+//! Each file reads top to bottom: what the primitive is, `infer`, `validate`, `generalize`, `vjp`, `jvp`, `vmap`, how it is
+//! fused and seen, `eval_cpu`. Inputs arrive checked and promoted by `ops`, or by `validate` where a file brought the
+//! step: elementwise inputs have equal shapes and dtypes.
 
 pub mod arg_reduce;
 pub mod binary;

@@ -6,8 +6,10 @@ use smallvec::smallvec;
 use umber_types::{DType, Result, ensure};
 
 use super::rules::{reshape, zeros_like};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Inputs: bool, shape B + (n,). The result, uint32 (int64 where that cannot hold n) of shape B + (size,), has the places of the true elements of each
 /// row in ascending order; where there are fewer, the rest is n.
@@ -43,6 +45,12 @@ impl Primitive for Nonzero {
         let dtype = if u32::try_from(length).is_ok() { DType::UInt32 } else { DType::Int64 };
         Ok(ArraySpec { shape, dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(smallvec![Some(zeros_like(&at.inputs[0]))]))

@@ -3,9 +3,11 @@
 use umber_types::{Axes, DType, Result, Shape};
 
 use super::rules::zeros_like;
+use crate::generalization::any_lengths;
 use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Inputs: an array. The result is a scalar: the product of its lengths along the axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -38,6 +40,13 @@ impl Primitive for NumberOfElements {
     fn infer(&self, _inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(ArraySpec { shape: Shape::scalar(), dtype: self.dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axes(&self.axes)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| at.pull(|_| Ok(None)))

@@ -5,8 +5,10 @@ pub use umber_kernels::rejection::Rejection;
 use umber_types::{DType, Result, Shape, bail};
 
 use super::rules::{batch, zeros_like};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Uint32 from keys of two words: keys `[..., 2]` give `[..., *shape]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -26,6 +28,13 @@ impl Primitive for RandomBits {
         Ok(ArraySpec { shape: batch.chain(self.shape.iter().copied()).collect(), dtype: DType::UInt32 }
             .into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.must(site.has_keys(), "keys of two words")
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(smallvec![Some(zeros_like(&at.inputs[0]))]))
@@ -65,6 +74,14 @@ impl Primitive for Pick {
         Ok(ArraySpec { shape: inputs[1].shape.clone(), dtype: DType::UInt32 }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        site.must(site.ndim(0) > 0 && site.ndim(0) == site.ndim(1), "rows of weights and levels")?;
+        site.same_batch(1)
+    }
+
+    any_lengths!();
+
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| at.pull(|i| Ok(Some(zeros_like(&at.inputs[i])))))
     }
@@ -102,6 +119,16 @@ impl Primitive for Rejections {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(inputs[1].clone().into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        let [keys, parameters] = [site.inputs[0], site.inputs[1]];
+        let fits = site.has_keys() && parameters.shape.starts_with(&keys.shape[..site.ndim(0) - 1]);
+        let are_parameters = fits && parameters.dtype == DType::Float64;
+        site.must(are_parameters, "keys of two words and float64 parameters")
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| match self.0 {

@@ -8,8 +8,10 @@ use super::products::others;
 use super::rules::{
     binary, broadcast, broadcast_like, cast, conj, div, doubled, mul_absorbing, widened, zeros_like,
 };
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// A reduction; means are of inexact numbers. The dtype stays, except that sums and products of small integers widen to 32 bits, and `all` and
 /// `any` answer bool.
@@ -73,6 +75,13 @@ impl Primitive for Reduce {
         Ok(ArraySpec { shape: inputs[0].shape.reduced(&self.axes, KeepAxes::Yes), dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axes(&self.axes)
+    }
+
+    any_lengths!(along 0);
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let x = &at.inputs[0];
@@ -111,6 +120,14 @@ impl Primitive for Reduce {
             let reduce = Reduce { kind: self.kind, axes: self.axes.shifted() };
             Ok(vec![Batched::yes(Array::record_one(reduce, &[&inputs[0].array])?)])
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Reduction
+    }
+
+    fn eager_reads(&self, inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(inputs[0].size())
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -73,9 +73,9 @@ impl Region {
 
     /// The dtypes and values of the tape's constants, in order.
     pub(crate) fn constants(&self) -> impl Iterator<Item = (DType, Scalar)> {
-        self.tape.steps.iter().filter_map(|step| match step {
-            Step::Constant { value, dtype } => Some((*dtype, *value)),
-            _ => None,
+        self.tape.steps.iter().filter_map(|step| {
+            let Step::Constant { value, dtype } = step else { return None };
+            Some((*dtype, *value))
         })
     }
 
@@ -83,9 +83,9 @@ impl Region {
     pub(crate) fn with_constants(&self, values: impl Iterator<Item = Scalar> + Clone) -> Result<Region> {
         let program = self.prepare()?.with_constants(values.clone());
         let mut tape = self.tape.clone();
-        let own = tape.steps.iter_mut().filter_map(|step| match step {
-            Step::Constant { value, .. } => Some(value),
-            _ => None,
+        let own = tape.steps.iter_mut().filter_map(|step| {
+            let Step::Constant { value, .. } = step else { return None };
+            Some(value)
         });
         own.zip(values).for_each(|(own, value)| *own = value);
         Ok(Region {

@@ -1,17 +1,39 @@
 //! Reshape: the same elements in the same order under another shape. Copies only when strides cannot say it.
 
+use std::ops::Range;
+
 use smallvec::smallvec;
-use umber_types::{Result, Shape, ensure};
+use umber_types::{Layout, Result, Shape, ensure};
 
 use super::rules::{linear_jvp, reshape};
+use crate::generalization::{Change, Generalized, Hint, only_change, reshaped};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::op::Op;
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+};
+use crate::validation::Site;
 
 /// Another shape of the same size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Reshape {
     /// The shape to take.
     pub shape: Shape,
+}
+
+impl Reshape {
+    /// Which of some axes of the result takes what the others leave.
+    fn rest(&self, change: &Change<'_>, axes: Range<usize>) -> Option<usize> {
+        if let Some(other) = change.other() {
+            let Op::Reshape(other) = other else { return None };
+            let is_alike = other.shape.ndim() == self.shape.ndim();
+            return is_alike.then(|| only_change(&self.shape, &other.shape, axes.start, axes.end))?;
+        }
+        change.hint(|hint| match hint {
+            Hint::Rest(rest) => rest.iter().copied().find(|axis| axes.contains(axis)),
+            Hint::Cut(_) | Hint::Place(_) | Hint::Lengths(_) => None,
+        })
+    }
 }
 
 impl Primitive for Reshape {
@@ -31,6 +53,23 @@ impl Primitive for Reshape {
         Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let mut chosen = Vec::new();
+        let (shape, parts) = reshaped(change, |axes| {
+            let axis = self.rest(change, axes)?;
+            chosen.push(axis);
+            Some(axis)
+        })?;
+        if !chosen.is_empty() {
+            change.note(Hint::Rest(chosen));
+        }
+        Some(Generalized { op: Reshape { shape }.into(), axes: Some(parts) })
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| Ok(smallvec![Some(reshape(&cotangents[0], at.inputs[0].shape().clone())?)]))
     }
@@ -45,6 +84,22 @@ impl Primitive for Reshape {
             shape.insert(0, lanes(inputs));
             Ok(vec![Batched::yes(Array::record_one(Reshape { shape }, &[&inputs[0].array])?)])
         })
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Reshape
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        input.reshape(&self.shape)
+    }
+
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(0)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -7,8 +7,8 @@ use umber_kernels::View;
 use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
 use super::gather::{
-    Form, Places, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes, unnamed,
-    with_indexed_axes,
+    Form, Places, are_axes, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes,
+    unnamed, with_indexed_axes,
 };
 use super::products::others_of_element;
 use super::rules::{
@@ -17,8 +17,10 @@ use super::rules::{
 };
 use super::select::Select;
 use super::slice_update::update;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: the source, an index array an indexed axis (all of one shape), and updates with that shape followed by
 /// the lengths of the axes that are not indexed.
@@ -176,6 +178,13 @@ impl Primitive for Scatter {
         Ok(source.clone().into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2 + self.axes.len())?;
+        site.must(are_axes(&self.axes, site.ndim(0)), "axes in ascending order")
+    }
+
+    any_lengths!();
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| self.written(at).pull(at, &cotangents[0]))
     }
@@ -202,6 +211,10 @@ impl Primitive for Scatter {
 
     fn is_index(&self, input: usize) -> bool {
         (1..=self.axes.len()).contains(&input)
+    }
+
+    fn takes_float8(&self) -> bool {
+        self.kind == ScatterKind::Set
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
@@ -248,6 +261,13 @@ impl Primitive for ScatterAxis {
         Ok(inputs[0].clone().into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(3)?;
+        site.axis(self.axis)
+    }
+
+    any_lengths!();
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| self.written(at).pull(at, &cotangents[0]))
     }
@@ -267,6 +287,10 @@ impl Primitive for ScatterAxis {
 
     fn is_index(&self, input: usize) -> bool {
         input == 1
+    }
+
+    fn takes_float8(&self) -> bool {
+        self.kind == ScatterKind::Set
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

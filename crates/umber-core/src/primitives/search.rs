@@ -4,8 +4,10 @@ use smallvec::smallvec;
 use umber_types::{DType, Result, Side, ensure};
 
 use super::rules::{batch, zeros_like};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: ascending rows, shape B + (n,), and values, shape B + V, of one dtype. The result, uint32, says how many
 /// elements of its row come before each value.
@@ -36,6 +38,12 @@ impl Primitive for Search {
         );
         Ok(ArraySpec { shape: values.shape.clone(), dtype: DType::UInt32 }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(smallvec![Some(zeros_like(&at.inputs[0])), Some(zeros_like(&at.inputs[1]))]))

@@ -5,8 +5,10 @@ use umber_types::{DType, Result, Shape, ensure};
 use super::gather::named;
 use super::indexed_matmul::{into_lanes, joined, parted};
 use super::rules::{add, batch, conj, move_axis, swap_last, zeros_like};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Which products; the third input, `[segments, 2]` of int64, holds the ends of each segment of an axis of length `k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -42,6 +44,15 @@ impl Primitive for SegmentedMatMul {
         ensure!(fits, Value, "[segmented_mm] got shapes {x} and {y}, expected inner lengths that agree");
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(3)?;
+        site.must(site.inputs[0].dtype == site.inputs[1].dtype, "equal dtypes")?;
+        let are_matrices = site.ndim(0) == 2 && (2..=3).contains(&site.ndim(1)) && site.ndim(2) == 2;
+        site.must(are_matrices, "matrices")
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -1,10 +1,15 @@
 //! Select: elements of one array where a condition holds, of another elsewhere.
 
-use umber_types::Result;
+use umber_types::{DType, Result};
 
 use super::rules::{batch_elementwise, tangent_or_zero, zeros_like};
+use crate::backend::elementwise;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, ElementFunction, FusionRole, Point, Primitive, Rule, Tangents, rule,
+};
+use crate::validation::Site;
 
 /// `where(condition, a, b)`: three inputs of one shape, the first bool, the others of one dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -17,6 +22,17 @@ impl Primitive for Select {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(inputs[1].clone().into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(3)?;
+        let [condition, a, b] = [0, 1, 2].map(|i| site.inputs[i]);
+        let fits = condition.dtype == DType::Bool && condition.shape == a.shape && a == b;
+        site.must(fits, "a condition of bool and two arrays of its shape")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::elementwise(*self, change))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -45,5 +61,17 @@ impl Primitive for Select {
 
     fn is_index(&self, input: usize) -> bool {
         input == 0
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Step(ElementFunction::Select)
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        elementwise(ElementFunction::Select, task)
     }
 }

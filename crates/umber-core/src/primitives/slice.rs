@@ -6,8 +6,11 @@ use umber_types::{Layout, Result, ScatterKind, Shape, ensure};
 
 use super::rules::{linear_jvp, reshape, zeros_like};
 use super::slice_update::slice_update;
+use crate::generalization::{Change, Generalized, cut, without_ones};
 use crate::graph::{Array, ArraySpec, Specs};
+use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// A regular part of an array: along each axis where it starts, how far it steps, how many elements it has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -221,6 +224,17 @@ impl Primitive for Slice {
         Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let other = if let Some(Op::Slice(other)) = change.other() { Some(&*other.window) } else { None };
+        let window = cut(&self.window, change, other)?;
+        let shape = without_ones(&self.window.lengths, &window.lengths, &self.shape)?;
+        Some(Generalized::of(Slice { shape, window: Box::new(window) }))
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let zeros = zeros_like(&at.inputs[0]);
@@ -241,6 +255,18 @@ impl Primitive for Slice {
             shape.insert(0, lanes);
             Ok(vec![Batched::yes(slice_into(source, self.window.batched(lanes), shape)?)])
         })
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        Some(self.of(input))
+    }
+
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(0)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -6,8 +6,11 @@ use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
 use super::rules::{add, batch, binary, cast, conj, mul, mul_absorbing, tangent_or_zero, zeros_like};
 use super::slice::{Window, slice};
+use crate::generalization::{Change, Generalized, cut};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
+use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: the source, and an update with the shape of the window.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -162,6 +165,22 @@ impl Primitive for SliceUpdate {
         Ok(inputs[0].clone().into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let other =
+            if let Some(Op::SliceUpdate(other)) = change.other() { Some(&*other.window) } else { None };
+        let window = Box::new(cut(&self.window, change, other)?);
+        Some(Generalized::of(SliceUpdate { window, kind: self.kind }))
+    }
+
+    // What is around the update, as padding is, keeps its width.
+    fn shape_beside(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
+        (0..shape.ndim()).map(|axis| (shape[axis] + new[axis]).checked_sub(old[axis])).collect()
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             at.pull(|i| {
@@ -200,6 +219,10 @@ impl Primitive for SliceUpdate {
             let (source, update) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
             Ok(vec![Batched::yes(slice_update(self.kind, &source, self.window.batched(lanes), &update)?)])
         })
+    }
+
+    fn takes_float8(&self) -> bool {
+        self.kind == ScatterKind::Set
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -5,8 +5,11 @@ use umber_types::{DType, Result, ScatterKind, SortOrder};
 
 use super::gather::Places;
 use super::rules::zeros_like;
+use crate::generalization::{Anchor, Change, Deciding, Generalized, Hint};
 use crate::graph::{Array, ArraySpec, Specs};
+use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// What a sort answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -67,6 +70,32 @@ impl Sort {
     }
 }
 
+impl Sort {
+    /// What it answers at other lengths; the place that is in order may count from the end of the axis.
+    fn sorted_at(self, change: &mut Change<'_>) -> Option<Sorted> {
+        let (old, new) = (change.old[0].shape[self.axis], change.new[0].shape[self.axis]);
+        let Some(place) = self.what.place().filter(|_| old != new) else { return Some(self.what) };
+        let anchor = match change.deciding {
+            Deciding::Hints(_) => change.hint(|hint| match hint {
+                Hint::Place(anchor) => Some(*anchor),
+                Hint::Rest(_) | Hint::Cut(_) | Hint::Lengths(_) => None,
+            })?,
+            Deciding::Trace(..) => {
+                let Some(Op::Sort(other)) = change.other() else { return None };
+                let has_moved = |anchor: &Anchor| {
+                    let moved = anchor.moved(place, old, new);
+                    moved.is_some() && moved == other.what.place()
+                };
+                let anchor = [Anchor::Start, Anchor::End].into_iter().find(has_moved)?;
+                change.note(Hint::Place(anchor));
+                anchor
+            }
+        };
+        let place = anchor.moved(place, old, new).filter(|&place| place < new.max(1))?;
+        Some(self.what.with_place(place))
+    }
+}
+
 impl Primitive for Sort {
     fn name(&self) -> &'static str {
         match self.what {
@@ -83,6 +112,19 @@ impl Primitive for Sort {
             Sorted::Indices(_) | Sorted::Around(_) => DType::UInt32,
         };
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.axis(self.axis)?;
+        let length = site.inputs[0].shape[self.axis];
+        let is_within = self.what.place().is_none_or(|place| place < length.max(1));
+        site.must(is_within, "a place along the axis")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let what = self.sorted_at(change)?;
+        Some(Generalized::along(Sort { what, ..*self }, change, 0))
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

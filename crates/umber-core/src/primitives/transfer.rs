@@ -6,9 +6,11 @@
 use umber_types::{Device, Result, Stream};
 
 use crate::device;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::primitives::rules::{batch_elementwise, linear_jvp, same_spec};
+use crate::validation::Site;
 
 /// The input in memory of the device that it runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -23,6 +25,12 @@ impl Primitive for Transfer {
         Ok(same_spec(inputs))
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
+    }
+
+    any_lengths!();
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| Ok([Some(to_device(&cotangents[0], at.inputs[0].device())?)].into_iter().collect()))
     }
@@ -33,6 +41,10 @@ impl Primitive for Transfer {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

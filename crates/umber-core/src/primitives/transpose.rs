@@ -1,11 +1,13 @@
 //! Transpose: the same elements with the axes in another order. Never copies.
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::{Result, Shape};
+use umber_types::{Layout, Result, Shape};
 
 use super::rules::{linear_jvp, transpose};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// Another order of the axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -22,6 +24,19 @@ impl Primitive for Transpose {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let shape = self.permutation.iter().map(|&axis| inputs[0].shape[axis]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        let mut sorted: Vec<usize> = self.permutation.to_vec();
+        sorted.sort_unstable();
+        site.must(sorted.into_iter().eq(0..site.ndim(0)), "a permutation of the axes")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let axes =
+            change.joined[0].map(|parts| self.permutation.iter().map(|&axis| parts[axis].clone()).collect());
+        Some(Generalized { op: self.clone().into(), axes })
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -44,6 +59,18 @@ impl Primitive for Transpose {
                 std::iter::once(0).chain(self.permutation.iter().map(|&axis| axis + 1)).collect();
             Ok(vec![Batched::yes(Array::record_one(Transpose { permutation }, &[&inputs[0].array])?)])
         })
+    }
+
+    fn is_view(&self) -> bool {
+        true
+    }
+
+    fn view(&self, input: &Layout) -> Option<Layout> {
+        Some(input.permute(&self.permutation))
+    }
+
+    fn eager_reads(&self, _inputs: &[&Array], _specs: &[ArraySpec]) -> Option<usize> {
+        Some(0)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -10,8 +10,13 @@ use super::rules::{
     add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, polynomial, sub, unary, zeros_like,
 };
 use super::select::Select;
+use crate::backend::elementwise;
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{
+    Batched, Cotangents, CpuTask, ElementFunction, FusionRole, Point, Primitive, Rule, Tangents, rule,
+};
+use crate::validation::Site;
 
 /// A function of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -23,8 +28,12 @@ enum Derivative {
     Factor(Array),
     /// The output does not change with the input.
     Zero,
-    /// Not holomorphic: the rules have a case of their own.
-    Special,
+    /// Not holomorphic, as the functions below: the rules have a case of its own.
+    Abs,
+    Sign,
+    Conjugate,
+    Real,
+    Imag,
 }
 
 impl Unary {
@@ -34,8 +43,11 @@ impl Unary {
         let one = || constant(x, 1.0);
         let square = || unary(Square, x);
         let factor = match self.0 {
-            Abs | Sign if x.dtype().is_complex() => return Ok(Derivative::Special),
-            Conjugate | Real | Imag => return Ok(Derivative::Special),
+            Abs if x.dtype().is_complex() => return Ok(Derivative::Abs),
+            Sign if x.dtype().is_complex() => return Ok(Derivative::Sign),
+            Conjugate => return Ok(Derivative::Conjugate),
+            Real => return Ok(Derivative::Real),
+            Imag => return Ok(Derivative::Imag),
             Sign | Floor | Ceil | Round | Trunc | LogicalNot | BitwiseInvert | IsNan | IsInf | IsFinite
             | SignBit | BitCount | Exponent => return Ok(Derivative::Zero),
             Abs => unary(Sign, x)?,
@@ -152,23 +164,28 @@ impl Primitive for Unary {
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: unary_dtype(self.0, inputs[0].dtype) }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        Some(Generalized::elementwise(*self, change))
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let (x, ct) = (&at.inputs[0], &cotangents[0]);
             let pulled = match self.derivative(x, &at.outputs[0])? {
                 Derivative::Factor(factor) => mul(ct, &conj(&factor)?)?,
                 Derivative::Zero => zeros_like(x),
-                Derivative::Special => match self.0 {
-                    UnaryKind::Abs => mul(&cast(ct, x.dtype())?, &unary(UnaryKind::Sign, x)?)?,
-                    UnaryKind::Sign => Unary::turn(x, &cast(ct, x.dtype())?)?,
-                    UnaryKind::Imag if x.dtype().is_complex() => {
-                        let i = constant(x, umber_types::Scalar::Complex(0.0, 1.0));
-                        mul(&cast(ct, x.dtype())?, &i)?
-                    }
-                    UnaryKind::Imag => zeros_like(x),
-                    UnaryKind::Conjugate => conj(ct)?,
-                    _ => cast(ct, x.dtype())?,
-                },
+                Derivative::Abs => mul(&cast(ct, x.dtype())?, &unary(UnaryKind::Sign, x)?)?,
+                Derivative::Sign => Unary::turn(x, &cast(ct, x.dtype())?)?,
+                Derivative::Imag if x.dtype().is_complex() => {
+                    mul(&cast(ct, x.dtype())?, &constant(x, Scalar::Complex(0.0, 1.0)))?
+                }
+                Derivative::Imag => zeros_like(x),
+                Derivative::Conjugate => conj(ct)?,
+                Derivative::Real => cast(ct, x.dtype())?,
             };
             Ok(smallvec![Some(pulled)])
         })
@@ -181,11 +198,9 @@ impl Primitive for Unary {
             let pushed = match self.derivative(x, &at.outputs[0])? {
                 Derivative::Factor(factor) => mul(t, &factor)?,
                 Derivative::Zero => zeros_like(&at.outputs[0]),
-                Derivative::Special => match self.0 {
-                    UnaryKind::Abs => unary(UnaryKind::Real, &mul(t, &conj(&unary(UnaryKind::Sign, x)?)?)?)?,
-                    UnaryKind::Sign => Unary::turn(x, t)?,
-                    kind => unary(kind, t)?,
-                },
+                Derivative::Abs => unary(UnaryKind::Real, &mul(t, &conj(&unary(UnaryKind::Sign, x)?)?)?)?,
+                Derivative::Sign => Unary::turn(x, t)?,
+                Derivative::Conjugate | Derivative::Real | Derivative::Imag => unary(self.0, t)?,
             };
             Ok(vec![pushed])
         })
@@ -193,5 +208,35 @@ impl Primitive for Unary {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn fusion_role(&self) -> FusionRole {
+        FusionRole::Step(ElementFunction::Unary(self.0))
+    }
+
+    fn is_exact(&self) -> bool {
+        matches!(
+            self.0,
+            UnaryKind::Abs
+                | UnaryKind::Negative
+                | UnaryKind::Sign
+                | UnaryKind::Square
+                | UnaryKind::Sqrt
+                | UnaryKind::Floor
+                | UnaryKind::Ceil
+                | UnaryKind::Round
+                | UnaryKind::Trunc
+                | UnaryKind::LogicalNot
+                | UnaryKind::BitwiseInvert
+                | UnaryKind::IsNan
+                | UnaryKind::IsInf
+                | UnaryKind::IsFinite
+                | UnaryKind::SignBit
+                | UnaryKind::BitCount
+        )
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        elementwise(ElementFunction::Unary(self.0), task)
     }
 }

@@ -2,8 +2,10 @@
 
 use umber_types::{DType, Layout, Result, Shape, bail, ensure};
 
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// The bytes read as another dtype; the last axis grows or shrinks with the size of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -65,6 +67,12 @@ impl Primitive for View {
         Ok(ArraySpec { shape: self.shape(inputs[0])?, dtype: self.0 }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)
+    }
+
+    any_lengths!();
+
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             bail!(
@@ -85,6 +93,10 @@ impl Primitive for View {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| Ok(vec![Batched::yes(Array::record_one(*self, &[&inputs[0].array])?)]))
+    }
+
+    fn takes_float8(&self) -> bool {
+        true
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -16,11 +16,11 @@ use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, Claim, Inputs, Node, Program};
 use crate::line;
 use crate::op::Op;
-use crate::passes::partition::{Role, role};
 use crate::passes::specs_of;
 use crate::plan::cache::Plans;
 use crate::plan::{Numbers, Plan, recorded_at};
-use crate::primitive::Primitive;
+use crate::primitive::{FusionRole, Primitive};
+use crate::primitives::control_flow::ControlFlow;
 
 /// Work found by [`plan`], claimed for whoever holds it; giving it up frees the claims.
 pub(super) struct Pending {
@@ -108,7 +108,7 @@ impl Pending {
         if !line::are_known() {
             return None;
         }
-        let mut steps = self.nodes.iter().filter(|node| !forwards(node.op()));
+        let mut steps = self.nodes.iter().filter(|node| !node.op().forwards());
         steps.nth(step)?.origin()
     }
 
@@ -128,7 +128,7 @@ impl Pending {
 
     /// The input that a node forwards as one of its outputs, if it forwards any.
     fn forwarded(&self, node: usize, output: usize) -> Option<Input> {
-        forwards(self.nodes[node].op()).then(|| self.inputs_of(node)[output].clone())
+        self.nodes[node].op().forwards().then(|| self.inputs_of(node)[output].clone())
     }
 }
 
@@ -185,11 +185,6 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
     draft.choose_outputs();
     draft.look_up(&mut planner.plans)?;
     Ok(Some(draft.pending))
-}
-
-/// Are the outputs of a node its last inputs?
-fn forwards(op: &Op) -> bool {
-    matches!(op, Op::Custom(_) | Op::Checkpoint(_))
 }
 
 /// A node that has been claimed but has no place in the plan yet.
@@ -328,7 +323,7 @@ impl Draft {
                 };
                 self.pending.reads.push(read);
             }
-            if !forwards(node.op()) {
+            if !node.op().forwards() {
                 made += node.outputs.len() as u32;
             }
         }
@@ -400,7 +395,7 @@ impl Draft {
     /// The nodes that are steps of the program.
     fn steps(&self) -> impl Iterator<Item = usize> {
         let nodes = &self.pending.nodes;
-        (0..nodes.len()).filter(|&i| !forwards(nodes[i].op()))
+        (0..nodes.len()).filter(|&i| !nodes[i].op().forwards())
     }
 
     /// Find the constants of the program, in its order.
@@ -483,19 +478,19 @@ impl Draft {
 
 /// Is a value stored that a transformation may reach? Elementwise values are recomputed.
 fn is_worth_storing(op: &Op) -> bool {
-    match role(op) {
-        Role::Step | Role::Broadcast | Role::Alias | Role::Constant => false,
-        Role::Reduction | Role::Product | Role::Reshape | Role::Alone => true,
+    match op.fusion_role() {
+        FusionRole::Step(_) | FusionRole::Broadcast | FusionRole::Alias | FusionRole::Constant => false,
+        FusionRole::Reduction | FusionRole::Product | FusionRole::Reshape | FusionRole::Alone => true,
     }
 }
 
 /// Hash an operation; bodies of loops and branches by address, since hashing them takes long.
 fn hash_op(op: &Op, hasher: &mut AddressHasher) {
-    match op {
-        Op::Loop(repeated) => Arc::as_ptr(&repeated.0).hash(hasher),
-        Op::Branch(branch) => Arc::as_ptr(&branch.0).hash(hasher),
-        Op::While(repeated) => Arc::as_ptr(&repeated.0).hash(hasher),
-        op => op.hash(hasher),
+    match op.control_flow() {
+        Some(ControlFlow::Loop(repeated)) => Arc::as_ptr(&repeated.0).hash(hasher),
+        Some(ControlFlow::Branch(branch)) => Arc::as_ptr(&branch.0).hash(hasher),
+        Some(ControlFlow::While(repeated)) => Arc::as_ptr(&repeated.0).hash(hasher),
+        None => op.hash(hasher),
     }
 }
 
@@ -538,7 +533,7 @@ fn said_where(error: Error, arrays: &[Array]) -> Error {
 fn lower(node: &Arc<Node>) -> Result<Inputs> {
     let op = node.op();
     let mut inputs = node.lock_inputs();
-    if forwards(op) && !node.is_followed() {
+    if op.forwards() && !node.is_followed() {
         let given = inputs.clone();
         drop(inputs);
         if let Some(expanded) = op.expand(&given) {
@@ -552,6 +547,6 @@ fn lower(node: &Arc<Node>) -> Result<Inputs> {
 
 /// What a node reads of its inputs: the last, if that is what it passes on.
 fn inputs_read<'a>(node: &Node, inputs: &'a [Array]) -> &'a [Array] {
-    let skipped = if forwards(node.op()) { inputs.len() - node.outputs.len() } else { 0 };
+    let skipped = if node.op().forwards() { inputs.len() - node.outputs.len() } else { 0 };
     &inputs[skipped..]
 }

@@ -285,14 +285,9 @@ pub(super) fn asked(tape: &Tape, sources: &[Option<Batched>]) -> Vec<Option<usiz
         if inputs.iter().any(differs) {
             batched[tape.slots_of(node)].fill(true);
         }
-        match node.op() {
-            Op::Custom(custom) if has_rule(node.op()) => custom
-                .split(&inputs)
-                .0
-                .iter()
-                .position(|input| tape.slot(input).is_some_and(|slot| batched[slot])),
-            _ => None,
-        }
+        let Op::Custom(custom) = node.op() else { return None };
+        let differs = |input: &Array| tape.slot(input).is_some_and(|slot| batched[slot]);
+        has_rule(node.op()).then(|| custom.split(&inputs).0.iter().position(differs))?
     };
     tape.nodes.iter().map(ask).collect()
 }
@@ -317,9 +312,12 @@ pub(super) fn needed(tape: &Tape, outputs: &[Array], by_rule: impl Fn(usize) -> 
         *needed = tape.slots_of(node).any(|slot| wanted[slot]);
         if *needed {
             let inputs = node.inputs();
-            match node.op() {
-                Op::Custom(custom) if by_rule(i) => want(custom.split(&inputs).0, &mut wanted),
-                _ => want(&inputs, &mut wanted),
+            if let Op::Custom(custom) = node.op()
+                && by_rule(i)
+            {
+                want(custom.split(&inputs).0, &mut wanted);
+            } else {
+                want(&inputs, &mut wanted);
             }
         }
     }

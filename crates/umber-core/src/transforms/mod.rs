@@ -40,17 +40,19 @@ mod holders {
     use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
 
     pub(super) fn vjp(op: &Op, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        match op {
-            Op::Checkpoint(held) => Some(checkpoint::vjp(held, at, cotangents)),
-            _ => op.vjp(at, cotangents),
+        if let Op::Checkpoint(held) = op {
+            return Some(checkpoint::vjp(held, at, cotangents));
         }
+        op.vjp(at, cotangents)
     }
 
     pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-        match op {
-            Op::Checkpoint(held) => Some(checkpoint::batch(held, inputs)),
-            Op::Custom(held) => Some(custom::batch(held, inputs)),
-            _ => op.vmap(inputs),
+        if let Op::Checkpoint(held) = op {
+            return Some(checkpoint::batch(held, inputs));
         }
+        if let Op::Custom(held) = op {
+            return Some(custom::batch(held, inputs));
+        }
+        op.vmap(inputs)
     }
 }

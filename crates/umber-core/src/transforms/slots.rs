@@ -120,24 +120,22 @@ fn sum_of(sum: &Array, more: &Array) -> Result<Array> {
 /// Where an array that is not evaluated has elements other than zeros, and these.
 fn placed(array: &Array) -> Option<(&Window, Array)> {
     let node = array.node();
-    match node.op() {
-        Op::SliceUpdate(SliceUpdate { window, kind: ScatterKind::Set }) if !node.is_evaluated() => {
-            let inputs = node.lock_inputs();
-            let [around, part] = &inputs[..] else { return None };
-            let is_zero = around.constant().is_some_and(|value| value.as_complex() == (0.0, 0.0));
-            is_zero.then(|| (&**window, part.clone()))
-        }
-        _ => None,
+    let Op::SliceUpdate(SliceUpdate { window, kind: ScatterKind::Set }) = node.op() else { return None };
+    if node.is_evaluated() {
+        return None;
     }
+    let inputs = node.lock_inputs();
+    let [around, part] = &inputs[..] else { return None };
+    let is_zero = around.constant().is_some_and(|value| value.as_complex() == (0.0, 0.0));
+    is_zero.then(|| (&**window, part.clone()))
 }
 
 /// What an array that is not evaluated is the transpose of, and how.
 fn turned(array: &Array) -> Option<(Array, &[usize])> {
     let node = array.node();
-    match node.op() {
-        Op::Transpose(Transpose { permutation }) if !node.is_evaluated() => {
-            Some((node.lock_inputs().first()?.clone(), permutation))
-        }
-        _ => None,
+    let Op::Transpose(Transpose { permutation }) = node.op() else { return None };
+    if node.is_evaluated() {
+        return None;
     }
+    Some((node.lock_inputs().first()?.clone(), permutation))
 }

@@ -92,7 +92,8 @@ impl Site {
     pub(super) fn of(node: &Arc<Node>) -> Result<Site> {
         let mut site = Site { inputs: node.inputs(), outputs: Array::outputs_of(node) };
         let op = node.op();
-        if matches!(op, Op::Cast(_) | Op::Float8Cast(_) | Op::Custom(_) | Op::Checkpoint(_))
+        if op.forwards()
+            || matches!(op, Op::Cast(_) | Op::Float8Cast(_))
             || site.outputs.iter().all(|output| output.dtype() == output.dtype().inexact())
         {
             return Ok(site);

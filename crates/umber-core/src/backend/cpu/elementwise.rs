@@ -4,30 +4,17 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use umber_kernels::tape::Program;
-use umber_types::tape::{Step, Tape};
-use umber_types::{BinaryKind, DType, Result, UnaryKind, bail};
+use umber_types::tape::Tape;
+use umber_types::{DType, Result};
 
 use super::launch;
 use super::tape_cache::{Key, TapeCache};
-use crate::op::Op;
-use crate::primitive::CpuTask;
-use crate::primitives::binary::Binary;
-use crate::primitives::cast::Cast;
-use crate::primitives::select::Select;
-use crate::primitives::unary::Unary;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Function {
-    Unary(UnaryKind),
-    Binary(BinaryKind),
-    Select,
-    Cast(DType),
-}
+use crate::primitive::{CpuTask, ElementFunction};
 
 /// What tells programs apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Signature {
-    function: Function,
+    function: ElementFunction,
     dtypes: [Option<DType>; 3],
 }
 
@@ -36,14 +23,7 @@ thread_local! {
 }
 
 /// Run an elementwise operation.
-pub(super) fn run(op: &Op, task: &mut CpuTask<'_>) -> Result<()> {
-    let function = match op {
-        Op::Unary(Unary(kind)) => Function::Unary(*kind),
-        Op::Binary(Binary(kind)) => Function::Binary(*kind),
-        Op::Select(Select) => Function::Select,
-        Op::Cast(Cast(to)) => Function::Cast(*to),
-        _ => bail!(Runtime, "[{}] got no elementwise operation, expected one", op.name()),
-    };
+pub(crate) fn elementwise(function: ElementFunction, task: &mut CpuTask<'_>) -> Result<()> {
     let mut signature = Signature { function, dtypes: [None; 3] };
     for (place, dtype) in signature.dtypes.iter_mut().zip(&task.dtypes) {
         *place = Some(*dtype);
@@ -55,10 +35,10 @@ pub(super) fn run(op: &Op, task: &mut CpuTask<'_>) -> Result<()> {
 impl Key for Signature {
     fn number(&self) -> usize {
         let function = match self.function {
-            Function::Unary(kind) => kind as usize,
-            Function::Binary(kind) => kind as usize + 64,
-            Function::Select => 3,
-            Function::Cast(to) => to as usize + 32,
+            ElementFunction::Unary(kind) => kind as usize,
+            ElementFunction::Binary(kind) => kind as usize + 64,
+            ElementFunction::Select => 3,
+            ElementFunction::Cast(to) => to as usize + 32,
         };
         function + self.dtypes[0].map_or(0, |dtype| dtype as usize) * 29
     }
@@ -71,13 +51,7 @@ impl Key for Signature {
 impl Signature {
     fn tape(&self) -> Tape {
         let inputs: Vec<DType> = self.dtypes.iter().flatten().copied().collect();
-        let step = match self.function {
-            Function::Unary(kind) => Step::Unary { kind, x: 0 },
-            Function::Binary(kind) => Step::Binary { kind, a: 0, b: 1 },
-            Function::Select => Step::Select { condition: 0, a: 1, b: 2 },
-            Function::Cast(to) => Step::Cast { x: 0, to },
-        };
         let result = inputs.len() as u32;
-        Tape { inputs, steps: vec![step], outputs: vec![result] }
+        Tape { inputs, steps: vec![self.function.step([0, 1, 2])], outputs: vec![result] }
     }
 }

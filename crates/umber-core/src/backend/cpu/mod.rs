@@ -15,7 +15,8 @@ use crate::graph::{ArraySpec, Storage};
 use crate::memory::{Buffer, Event};
 use crate::op::Op;
 use crate::primitive::{CpuTask, Primitive};
-use crate::primitives::fused::Fused;
+pub(crate) use elementwise::elementwise;
+pub(crate) use launch::region;
 
 /// The host processor.
 #[derive(Clone, Copy, Debug)]
@@ -45,12 +46,7 @@ unsafe impl Backend for Cpu {
 
     #[inline]
     unsafe fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event> {
-        let task = CpuTask::of(task);
-        match op {
-            Op::Fused(Fused(region)) => launch::region(region, task),
-            Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_) => elementwise::run(op, task),
-            _ => op.eval_cpu(task),
-        }?;
+        op.eval_cpu(CpuTask::of(task))?;
         Ok(Event { stream: task.stream, number: 0 })
     }
 

@@ -1,6 +1,6 @@
 //! Losses of logits or log-probabilities and classes.
 
-use umber_types::{BinaryKind, DType, Result, Shape, ensure};
+use umber_types::{BinaryKind, DType, Kind, Result, Shape, ensure};
 
 use crate::graph::Array;
 use crate::primitives::composite::{Shifted, shifted_logsumexp};
@@ -158,15 +158,11 @@ impl Classes {
 
 /// Has this integer dtype the number?
 fn holds(dtype: DType, number: i64) -> bool {
-    match dtype {
-        DType::Int8 => i8::try_from(number).is_ok(),
-        DType::Int16 => i16::try_from(number).is_ok(),
-        DType::Int32 => i32::try_from(number).is_ok(),
-        DType::UInt8 => u8::try_from(number).is_ok(),
-        DType::UInt16 => u16::try_from(number).is_ok(),
-        DType::UInt32 => u32::try_from(number).is_ok(),
-        DType::UInt64 => number >= 0,
-        _ => true,
+    let beyond = |bits: usize| number >> (bits - 1);
+    match dtype.kind() {
+        Kind::Signed => matches!(beyond(8 * dtype.size()), 0 | -1),
+        Kind::Unsigned => beyond(8 * dtype.size()) >> 1 == 0,
+        Kind::Bool | Kind::Float | Kind::Complex => true,
     }
 }
 

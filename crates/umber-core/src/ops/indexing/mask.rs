@@ -52,10 +52,8 @@ pub(super) fn fill_empty(shape: &Shape, index: &[Index]) -> Option<SmallVec<[Ind
             let nowhere = Array::full(Shape::from(axes), false, DType::Bool);
             filled.get_or_insert_with(|| SmallVec::from(index))[i] = Index::Mask(nowhere);
         }
-        axis += match entry {
-            Index::Ellipsis => shape.ndim().saturating_sub(used),
-            other => axes_used(other),
-        };
+        let is_rest = matches!(entry, Index::Ellipsis);
+        axis += if is_rest { shape.ndim().saturating_sub(used) } else { axes_used(entry) };
     }
     filled
 }
@@ -120,16 +118,16 @@ pub(super) fn first_values(a: &Array, mask: &Array, values: &Array) -> Result<Ar
 
 /// Say why a mask needs its value.
 fn explain(error: Error) -> Error {
-    match error {
-        Error::Value(text) if text.starts_with("[index] the shape of the result") => {
-            Error::Value(text.replacen(
-                "the shape of the result depends on values",
-                "a boolean mask picks a number of elements that depends on its values",
-                1,
-            ))
-        }
-        other => other,
+    if let Error::Value(text) = &error
+        && text.starts_with("[index] the shape of the result")
+    {
+        return Error::Value(text.replacen(
+            "the shape of the result depends on values",
+            "a boolean mask picks a number of elements that depends on its values",
+            1,
+        ));
     }
+    error
 }
 
 #[cfg(test)]

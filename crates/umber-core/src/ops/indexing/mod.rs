@@ -92,7 +92,7 @@ fn seen(a: &Array, index: &[Index]) -> Option<Array> {
     let entry = |entry: &Index| match entry {
         Index::Int(place) => Some(Entry::Place(*place)),
         Index::Slice { start: None, stop: None, step: None | Some(1) } => Some(Entry::All),
-        _ => None,
+        Index::Slice { .. } | Index::Ellipsis | Index::NewAxis | Index::Array(_) | Index::Mask(_) => None,
     };
     let entries: SmallVec<[Entry; 4]> = index.iter().map(entry).collect::<Option<_>>()?;
     part(a, &entries)
@@ -263,7 +263,9 @@ fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -
         match entry {
             Index::Ellipsis => {}
             Index::Mask(array) if mask.is_none() => mask = Some((i, array)),
-            _ => return Ok(None),
+            Index::Mask(_) | Index::Int(_) | Index::Slice { .. } | Index::NewAxis | Index::Array(_) => {
+                return Ok(None);
+            }
         }
     }
     let Some((place, mask)) = mask else { return Ok(None) };

@@ -66,8 +66,6 @@ fn rounded(x: &Array, operand: DType) -> Result<Array> {
 
 /// The distance of one from the next number of the dtype that `dtype` is computed in.
 pub(crate) fn epsilon(dtype: DType) -> f64 {
-    match computing(dtype).real() {
-        DType::Float64 => f64::EPSILON,
-        _ => f64::from(f32::EPSILON),
-    }
+    let is_double = computing(dtype).real() == DType::Float64;
+    if is_double { f64::EPSILON } else { f64::from(f32::EPSILON) }
 }

@@ -274,23 +274,21 @@ pub(super) fn matrix_norm_of(
         let sums = reduced(ReduceKind::Sum, &ops::abs(x)?, &Axes::one(sum_axis))?;
         extremum(op, kind, &sums, &Axes::one(other_axis))
     };
+    let of_values = |norm: &dyn Fn(&Array, &Axes) -> Result<Array>| {
+        let order: Vec<usize> =
+            (0..x.ndim()).filter(|axis| ![row, column].contains(axis)).chain([row, column]).collect();
+        let values = values_of(&transpose(x, &order)?)?;
+        let out = norm(&values, &Axes::one(values.ndim() - 1))?;
+        reshape(&out, x.shape().reduced(&Axes::sorted([row, column]), KeepAxes::Yes))
+    };
     match norm {
         MatrixNorm::Frobenius => power_norm(x, 2.0, &Axes::sorted([row, column])),
         MatrixNorm::GreatestColumn => of_sums(row, ReduceKind::Max, column),
         MatrixNorm::LeastColumn => of_sums(row, ReduceKind::Min, column),
         MatrixNorm::GreatestRow => of_sums(column, ReduceKind::Max, row),
         MatrixNorm::LeastRow => of_sums(column, ReduceKind::Min, row),
-        MatrixNorm::Nuclear | MatrixNorm::Greatest | MatrixNorm::Least => {
-            let order: Vec<usize> =
-                (0..x.ndim()).filter(|axis| ![row, column].contains(axis)).chain([row, column]).collect();
-            let values = values_of(&transpose(x, &order)?)?;
-            let last = Axes::one(values.ndim() - 1);
-            let out = match norm {
-                MatrixNorm::Nuclear => sum_last(&values)?,
-                MatrixNorm::Least => extremum(op, ReduceKind::Min, &values, &last)?,
-                _ => extremum(op, ReduceKind::Max, &values, &last)?,
-            };
-            reshape(&out, x.shape().reduced(&Axes::sorted([row, column]), KeepAxes::Yes))
-        }
+        MatrixNorm::Nuclear => of_values(&|values, _| sum_last(values)),
+        MatrixNorm::Greatest => of_values(&|values, last| extremum(op, ReduceKind::Max, values, last)),
+        MatrixNorm::Least => of_values(&|values, last| extremum(op, ReduceKind::Min, values, last)),
     }
 }

@@ -15,10 +15,12 @@ const ABOVE_MINUS_ONE: f64 = -1.0 + 1.0 / 16_777_216.0;
 
 /// The largest number below one.
 fn below_one(dtype: DType) -> f64 {
-    let digits = match dtype {
-        DType::Float16 => 11,
-        DType::BFloat16 => 8,
-        _ => 24,
+    let digits = if dtype == DType::Float16 {
+        11
+    } else if dtype == DType::BFloat16 {
+        8
+    } else {
+        24
     };
     1.0 - 0.5f64.powi(digits)
 }

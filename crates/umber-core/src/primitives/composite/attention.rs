@@ -7,6 +7,7 @@ use umber_kernels::attention::{Attending, Gradients, Scoring};
 use umber_types::{Axes, BinaryKind, DType, Masking, Result, Shape, UnaryKind, bf16, ensure, f16};
 
 use super::{Composite, Decompose, Parameter, Softmax, softmax, sum_last, work};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, lanes, rule};
 use crate::primitives::concatenate::concatenate;
@@ -19,6 +20,7 @@ use crate::primitives::rules::{
 };
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
+use crate::validation::Site;
 
 /// `y[h, l] = sum over s of softmax(scale * q[h, l] . k[h / g, s] + mask[h, l, s]) v[h / g, s]`.
 ///
@@ -50,11 +52,14 @@ struct Given<'a, T> {
 
 /// The lowest finite number of a floating dtype.
 pub(crate) fn lowest_of(dtype: DType) -> f64 {
-    match dtype {
-        DType::Float16 => f16::MIN.to_f64(),
-        DType::BFloat16 => bf16::MIN.to_f64(),
-        DType::Float32 => f64::from(f32::MIN),
-        _ => f64::MIN,
+    if dtype == DType::Float16 {
+        f16::MIN.to_f64()
+    } else if dtype == DType::BFloat16 {
+        bf16::MIN.to_f64()
+    } else if dtype == DType::Float32 {
+        f64::from(f32::MIN)
+    } else {
+        f64::MIN
     }
 }
 
@@ -233,6 +238,12 @@ impl Decompose for Attention {
         Ok(ArraySpec { shape: with_tail(&inputs[0].shape, 1, &[values]), dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let given = self.given(inputs);
         let (scores, _) = self.scores(&given)?;
@@ -297,6 +308,12 @@ impl Decompose for AttentionGradient {
             .map(|_| ArraySpec { shape: with_tail(&given.q.shape, 2, &[]), dtype: work(given.q.dtype) });
         Ok(operands.into_iter().chain(heads).collect())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
 
     /// With weights `p` and `c = ct v^T`: `p^T ct` for the values; with `d = p (c - sum(p c))`, `scale d k` for the queries and
     /// `scale d^T q` for the keys; `-p_sink sum(p c)` for the sinks.

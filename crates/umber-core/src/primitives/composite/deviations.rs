@@ -6,6 +6,7 @@ use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, DType, Result, UnaryKind};
 
 use super::{Composite, Decompose, Parameter, centred};
+use crate::generalization::any_lengths;
 use crate::graph::tracing::are_lengths_free;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
@@ -15,6 +16,7 @@ use crate::primitives::rules::{
     binary, broadcast, cast, constant, div, mul, sub, unary, widened, zeros_like,
 };
 use crate::primitives::select::Select;
+use crate::validation::Site;
 
 /// The spec of what axes are reduced to, which stay with length one, in the dtype that `x` computes in.
 fn reduced(x: &ArraySpec, axes: Range<usize>) -> ArraySpec {
@@ -52,6 +54,12 @@ impl Decompose for MeanParts {
         let part = reduced(inputs[0], self.range());
         Ok([part.clone(), part].into_iter().collect())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = widened(&inputs[0])?;
@@ -174,6 +182,12 @@ impl Decompose for Spread {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(reduced(inputs[0], self.range()).into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let distance = centred(&inputs[0], &self.axes())?;

@@ -7,6 +7,7 @@ use umber_types::{Axes, DType, Result, Shape, ensure};
 
 use super::{Composite, Decompose};
 use crate::device;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, tracing};
 use crate::primitive::{Batched, CpuTask, Rule, lanes, rule};
 use crate::primitives::control_flow::{Body, Construct, Iteration, Loop, Order, Prepared};
@@ -14,6 +15,7 @@ use crate::primitives::leaf::Leaf;
 use crate::primitives::reduce::sum;
 use crate::primitives::rules::{add, batch, broadcast, move_axis, mul, reshape, sub, zeros_like};
 use crate::primitives::select::Select;
+use crate::validation::Site;
 
 /// `S' = g S + b (v - g S k) k^T` and `y = S' q` in every step that the mask has; others leave `S` and answer zeros.
 ///
@@ -98,6 +100,12 @@ impl Decompose for GatedDelta {
         );
         Ok([(*v).clone(), (*state).clone()].into_iter().collect())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let steps_at = inputs[0].ndim() - 3;

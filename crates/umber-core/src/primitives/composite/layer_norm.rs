@@ -3,11 +3,14 @@
 use umber_types::Result;
 
 use super::{
-    Decompose, Parameter, centred, check_weight, deviation_last, inverse_length, last_axis, mean_last, spread,
+    Decompose, Parameter, batch_rows, centred, check_weight, deviation_last, inverse_length, last_axis,
+    mean_last, spread,
 };
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::rules::{add, broadcast, cast, mul, same_spec, sub, unbroadcast, widened};
+use crate::validation::Site;
 
 /// `y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias` along the last axis.
 ///
@@ -54,6 +57,12 @@ impl Decompose for LayerNorm {
         Ok(same_spec(inputs))
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let (mut y, _) = self.normalized(&inputs[0])?;
         if let Some(weight) = self.weight(inputs) {
@@ -87,6 +96,10 @@ impl Decompose for LayerNorm {
                 cast(&pulled, at.inputs[i].dtype()).map(Some)
             })
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -3,14 +3,16 @@
 use smallvec::smallvec;
 use umber_types::{BinaryKind, ReduceKind, Result, UnaryKind};
 
-use super::{Decompose, Softmax, drop_last, last_axis, softmax};
+use super::{Decompose, Softmax, batch_rows, drop_last, last_axis, softmax};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::{Reduce, sum};
 use crate::primitives::rules::{
     add, binary, broadcast, conj, constant, mul, reshape, sub, unary, zeros_like,
 };
 use crate::primitives::select::Select;
+use crate::validation::Site;
 
 /// `y = log(sum(exp(x - m))) + m` with `m = max(x)`, along the last axis, which goes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -39,6 +41,12 @@ impl Decompose for LogSumExp {
         Ok(ArraySpec { shape: x.shape[..x.shape.ndim() - 1].into(), dtype: x.dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &inputs[0];
         let largest = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
@@ -64,6 +72,10 @@ impl Decompose for LogSumExp {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
             Ok(vec![drop_last(&sum(&mul(t, &LogSumExp::slope(at)?)?, &last_axis(t))?)?])
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -29,8 +29,11 @@ pub(crate) use self::shifted_logsumexp::{Shifted, shifted_logsumexp};
 pub use self::softmax::Softmax;
 use super::reduce;
 use super::rules::{binary, broadcast, cast, constant, reshape, sub, unary, widened};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
+use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// What an operation defined by simpler ones must say.
 pub trait Decompose {
@@ -39,6 +42,12 @@ pub trait Decompose {
 
     /// Shapes and dtypes of the outputs.
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs>;
+
+    /// Are these inputs that the functions in `ops` could have recorded it on? See [`Primitive::validate`].
+    fn validate(&self, site: &Site<'_>) -> Result<()>;
+
+    /// The operation at other lengths. See [`Primitive::generalize`].
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized>;
 
     /// An equal graph of simpler nodes.
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>>;
@@ -62,49 +71,53 @@ pub trait Decompose {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()>;
 }
 
-/// The list of composites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Composite {
-    /// `exp(x) / sum(exp(x))` along the last axis.
-    Softmax(Softmax),
-    /// `log(sum(exp(x)))` along the last axis, which goes away.
-    LogSumExp(LogSumExp),
-    /// The maximum of the last axis, and `log(sum(exp(x - max(x))))`; the axis goes away.
-    ShiftedLogSumExp(ShiftedLogSumExp),
-    /// Elements of the last axis brought to mean zero and variance one, then scaled and shifted.
-    LayerNorm(LayerNorm),
-    /// Elements of the last axis divided by their root mean square, then scaled.
-    RmsNorm(RmsNorm),
-    /// Pairs of features turned by angles that grow with the position.
-    Rope(Rope),
-    /// Values averaged by the softmax of products of queries and keys.
-    Attention(Attention),
-    /// The cotangents of what an attention takes.
-    AttentionGradient(AttentionGradient),
-    /// A state that forgets and learns, step by step.
-    GatedDelta(GatedDelta),
-    /// The variance or the standard deviation, over neighbouring axes.
-    Spread(Spread),
-    /// The mean over neighbouring axes, in two parts.
-    MeanParts(MeanParts),
+/// `enum Composite` with a variant a composite.
+macro_rules! composites {
+    ($($(#[$attribute:meta])* $ty:ident,)*) => {
+        /// An operation that is defined by simpler ones.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum Composite {
+            $($(#[$attribute])* $ty($ty),)*
+        }
+
+        $(impl From<$ty> for Op {
+            fn from(composite: $ty) -> Op {
+                Op::Composite(Composite::$ty(composite))
+            }
+        })*
+
+        impl Composite {
+            fn rules(&self) -> &dyn Decompose {
+                match self { $(Composite::$ty(composite) => composite,)* }
+            }
+        }
+    };
 }
 
-impl Composite {
-    fn rules(&self) -> &dyn Decompose {
-        match self {
-            Composite::Softmax(composite) => composite,
-            Composite::LogSumExp(composite) => composite,
-            Composite::ShiftedLogSumExp(composite) => composite,
-            Composite::LayerNorm(composite) => composite,
-            Composite::RmsNorm(composite) => composite,
-            Composite::Rope(composite) => composite,
-            Composite::Attention(composite) => composite,
-            Composite::AttentionGradient(composite) => composite,
-            Composite::GatedDelta(composite) => composite,
-            Composite::Spread(composite) => composite,
-            Composite::MeanParts(composite) => composite,
-        }
-    }
+// The list of composites.
+composites! {
+    /// `exp(x) / sum(exp(x))` along the last axis.
+    Softmax,
+    /// `log(sum(exp(x)))` along the last axis, which goes away.
+    LogSumExp,
+    /// The maximum of the last axis, and `log(sum(exp(x - max(x))))`; the axis goes away.
+    ShiftedLogSumExp,
+    /// Elements of the last axis brought to mean zero and variance one, then scaled and shifted.
+    LayerNorm,
+    /// Elements of the last axis divided by their root mean square, then scaled.
+    RmsNorm,
+    /// Pairs of features turned by angles that grow with the position.
+    Rope,
+    /// Values averaged by the softmax of products of queries and keys.
+    Attention,
+    /// The cotangents of what an attention takes.
+    AttentionGradient,
+    /// A state that forgets and learns, step by step.
+    GatedDelta,
+    /// The variance or the standard deviation, over neighbouring axes.
+    Spread,
+    /// The mean over neighbouring axes, in two parts.
+    MeanParts,
 }
 
 impl Primitive for Composite {
@@ -116,6 +129,14 @@ impl Primitive for Composite {
         self.rules().infer(inputs)
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        self.rules().validate(site)
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        self.rules().generalize(change)
+    }
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         self.rules().vjp(at, cotangents)
     }
@@ -125,30 +146,7 @@ impl Primitive for Composite {
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-        let by_rows = match self {
-            Composite::Softmax(_)
-            | Composite::LogSumExp(_)
-            | Composite::ShiftedLogSumExp(_)
-            | Composite::LayerNorm(_)
-            | Composite::RmsNorm(_) => true,
-            Composite::Rope(_)
-            | Composite::Attention(_)
-            | Composite::AttentionGradient(_)
-            | Composite::GatedDelta(_)
-            | Composite::Spread(_)
-            | Composite::MeanParts(_) => false,
-        };
-        if !by_rows {
-            return self.rules().vmap(inputs);
-        }
-        // Weights that differ from lane to lane are none of the kernel's business.
-        if !inputs[0].batched || inputs[1..].iter().any(|input| input.batched) {
-            return None;
-        }
-        rule(|| {
-            let arrays = inputs.iter().map(|input| input.array.clone()).collect();
-            Ok(Batched::all(Array::record(*self, arrays)?))
-        })
+        self.rules().vmap(inputs)
     }
 
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
@@ -158,6 +156,18 @@ impl Primitive for Composite {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         self.rules().eval_cpu(task)
     }
+}
+
+/// Vmap of a composite of the rows of its first input: the same on more rows.
+fn batch_rows(composite: impl Into<Op>, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+    // Weights that differ from lane to lane are none of the kernel's business.
+    if !inputs[0].batched || inputs[1..].iter().any(|input| input.batched) {
+        return None;
+    }
+    rule(|| {
+        let arrays = inputs.iter().map(|input| input.array.clone()).collect();
+        Ok(Batched::all(Array::record(composite, arrays)?))
+    })
 }
 
 /// [`Softmax`] of an array with at least one axis; complex numbers have no kernel.

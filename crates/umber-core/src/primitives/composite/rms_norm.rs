@@ -2,14 +2,16 @@
 
 use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, UnaryKind};
 
-use super::{Decompose, Parameter, check_weight, last_axis, mean_last, spread};
+use super::{Decompose, Parameter, batch_rows, check_weight, last_axis, mean_last, spread};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::reduce::{Reduce, mean};
 use crate::primitives::rules::{
     add, binary, broadcast, cast, constant, div, mul, power_of_two, same_spec, sub, unary, unbroadcast,
     widened,
 };
+use crate::validation::Site;
 
 /// `y = x / sqrt(mean(x²) + eps) * weight` along the last axis; the weight is a second input, of the dtype of `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -65,6 +67,12 @@ impl Decompose for RmsNorm {
         Ok(same_spec(inputs))
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = widened(&inputs[0])?;
         let mut y = mul(&x, &self.scale(&x)?)?;
@@ -92,6 +100,10 @@ impl Decompose for RmsNorm {
                 cast(&pulled, at.inputs[i].dtype()).map(Some)
             })
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -4,6 +4,7 @@ use umber_kernels::room::Room;
 use umber_types::{BinaryKind, DType, Pairing, Result, Shape, UnaryKind, ensure};
 
 use super::{Decompose, Parameter};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, lanes, rule};
 use crate::primitives::concatenate::concatenate;
@@ -12,6 +13,7 @@ use crate::primitives::rules::{
     add, align, batch, binary, broadcast, cast, constant, mul, reshape, same_spec, sub, unary, widened,
 };
 use crate::primitives::slice::slice_along;
+use crate::validation::Site;
 
 /// The pair `i` of `x[..., t, :]` turned by `(t + offset) * scale / f_i`.
 ///
@@ -114,6 +116,12 @@ impl Decompose for Rope {
         ensure!(fits, Value, "[rope] got x of shape {x}, expected what {} dims can turn", self.dims);
         Ok(same_spec(inputs))
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = widened(&inputs[0])?;

@@ -3,14 +3,16 @@
 use smallvec::smallvec;
 use umber_types::{BinaryKind, ReduceKind, Result, Shape, UnaryKind};
 
-use super::{Composite, Decompose, drop_last, last_axis, work};
+use super::{Composite, Decompose, batch_rows, drop_last, last_axis, work};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::{Reduce, sum};
 use crate::primitives::rules::{
     binary, broadcast, cast, constant, mul, neg, reshape, sub, unary, widened, zeros_like,
 };
 use crate::primitives::select::Select;
+use crate::validation::Site;
 
 /// `m = max(x)` and `y = log(sum(exp(x - m)))` along the last axis, which goes away, in the dtype that `x` computes in.
 ///
@@ -68,6 +70,12 @@ impl Decompose for ShiftedLogSumExp {
         Ok([spec.clone(), spec].into_iter().collect())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &widened(&inputs[0])?;
         let peak = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
@@ -94,6 +102,10 @@ impl Decompose for ShiftedLogSumExp {
             let pushed = drop_last(&sum(&mul(&t, &ShiftedLogSumExp::slope(at)?)?, &last_axis(&t))?)?;
             Ok(vec![zeros_like(&at.outputs[0]), pushed])
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -3,11 +3,13 @@
 use smallvec::smallvec;
 use umber_types::{DType, ReduceKind, Result, UnaryKind};
 
-use super::{Decompose, last_axis, sum_last};
+use super::{Decompose, batch_rows, last_axis, sum_last};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{broadcast, cast, conj, div, mul, same_spec, sub, unary};
+use crate::validation::Site;
 
 /// `y = exp(x - max(x)) / sum(exp(x - max(x)))` along the last axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -32,6 +34,12 @@ impl Decompose for Softmax {
         Ok(same_spec(inputs))
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.rows()
+    }
+
+    any_lengths!(along 0);
+
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let given = inputs[0].dtype();
         let x = if self.precise && given.is_half() { &cast(&inputs[0], DType::Float32)? } else { &inputs[0] };
@@ -52,6 +60,10 @@ impl Decompose for Softmax {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
             Ok(vec![Softmax::slope(&at.outputs[0], t)?])
         })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        batch_rows(*self, inputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use umber_types::Result;
+use umber_types::{DType, Result};
 
-use super::{Body, Construct, Prepared, needs_evaluator};
+use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
+use crate::generalization::{Change, Generalized};
 use crate::graph::{ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+use crate::validation::Site;
 
 /// Functions of the same arguments that answer alike.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -42,6 +44,20 @@ impl Primitive for Branch {
         Ok(self.0.bodies[0].outputs.iter().cloned().collect())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        self.0.bodies.iter().try_for_each(|body| body.validate(site))?;
+        let alike = self.0.bodies.windows(2).all(|pair| pair[0].outputs == pair[1].outputs);
+        site.must(alike && !self.0.bodies.is_empty(), "functions that answer alike")?;
+        let is_index = site.ndim(0) == 0 && site.inputs.first().is_some_and(|i| i.dtype == DType::Int32);
+        site.must(is_index, "a number of a function")
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let given: Vec<ArraySpec> = change.new[1..].iter().map(|&spec| spec.clone()).collect();
+        let bodies = self.0.bodies.iter().map(|body| body.adapted(change, &given));
+        Some(Generalized::of(Branch::new(self.0.construct, bodies.collect::<Option<_>>()?)))
+    }
+
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[crate::graph::Array]) -> Rule<Cotangents> {
         None
     }
@@ -52,6 +68,10 @@ impl Primitive for Branch {
 
     fn is_index(&self, input: usize) -> bool {
         input == 0
+    }
+
+    fn control_flow(&self) -> Option<ControlFlow<'_>> {
+        Some(ControlFlow::Branch(self))
     }
 
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {

@@ -19,8 +19,10 @@ pub use self::branch::{Branch, Choice};
 pub(crate) use self::repeat::stacked;
 pub use self::repeat::{Iteration, Loop, Order};
 pub use self::until::{Condition, While};
+use crate::generalization::Change;
 use crate::graph::{Array, ArraySpec, Inputs, Program};
 use crate::op::Op;
+use crate::validation::{self, Site};
 
 /// The function that a user called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -53,6 +55,17 @@ impl Construct {
     }
 }
 
+/// The operations that run functions they hold.
+#[derive(Clone, Copy, Debug)]
+pub enum ControlFlow<'a> {
+    /// A known number of times.
+    Loop(&'a Loop),
+    /// One of several.
+    Branch(&'a Branch),
+    /// For as long as a condition holds.
+    While(&'a While),
+}
+
 /// A function that an operation holds, and what it gives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Body {
@@ -73,6 +86,17 @@ impl Body {
     /// Its arguments.
     pub fn arguments(&self) -> &[ArraySpec] {
         &self.program.arguments
+    }
+
+    /// Does it answer what it says? For operations that somebody else wrote.
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        let outputs = validation::outputs(&self.program)?;
+        site.must(outputs == self.outputs, "a function that answers what it says")
+    }
+
+    /// The function for arguments of other lengths.
+    fn adapted(&self, change: &Change<'_>, given: &[ArraySpec]) -> Option<Body> {
+        (change.adapted)(&self.program, given)
     }
 
     /// Are these what it takes?
@@ -134,12 +158,14 @@ pub(crate) fn record_again(
     inputs: Inputs,
     stream: umber_types::Stream,
 ) -> Result<smallvec::SmallVec<[Array; 1]>> {
-    match op {
-        Op::Loop(repeated) => repeated.record_on(inputs, stream),
-        // Where lengths are known, a constant.
-        Op::NumberOfElements(number) => Ok(smallvec::smallvec![number.clone().record(&inputs[0])?]),
-        _ => Array::record_on(op.clone(), inputs, stream),
+    if let Op::Loop(repeated) = op {
+        return repeated.record_on(inputs, stream);
     }
+    // Where lengths are known, a constant.
+    if let Op::NumberOfElements(number) = op {
+        return Ok(smallvec::smallvec![number.clone().record(&inputs[0])?]);
+    }
+    Array::record_on(op.clone(), inputs, stream)
 }
 
 /// The answer of `eval_cpu`: these operations run programs, which only the evaluator can.

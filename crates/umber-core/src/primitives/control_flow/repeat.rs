@@ -5,12 +5,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, Shape, Stream};
 
-use super::{Body, Construct, Prepared, needs_evaluator};
+use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
+use crate::generalization::{Change, Generalized};
 use crate::graph::program::Operand;
 use crate::graph::tracing::{Residuals, residuals};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::leaf::Leaf;
+use crate::validation::Site;
 
 /// Which end of the sequences comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -131,12 +133,44 @@ impl Primitive for Loop {
         Ok(body.outputs.iter().enumerate().map(whole).collect())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        let Iteration { body, carry, rows, sums, length, keeps, .. } = &*self.0;
+        body.validate(site)?;
+        let kept = if *keeps { *carry } else { 0 };
+        let fits = carry.saturating_add(*rows) <= body.arguments().len()
+            && carry.saturating_add(*sums).saturating_add(kept) <= body.outputs.len()
+            && body.outputs[..*carry] == body.arguments()[..*carry];
+        site.must(fits, "a function that answers what it carries")?;
+        let rows = site.inputs.iter().skip(*carry).take(*rows);
+        let mut lengths = rows.map(|input| input.shape.first().copied());
+        site.must(lengths.all(|own| own == Some(*length)), &format!("sequences of {length}"))
+    }
+
+    fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
+        let mut iteration = (*self.0).clone();
+        let rows = iteration.carry..iteration.carry + iteration.rows;
+        let row = |(i, spec): (usize, &&ArraySpec)| {
+            let skipped = usize::from(rows.contains(&i));
+            ArraySpec { shape: spec.shape.iter().skip(skipped).copied().collect(), dtype: spec.dtype }
+        };
+        let given: Vec<ArraySpec> = change.new.iter().enumerate().map(row).collect();
+        if iteration.rows > 0 {
+            iteration.length = *change.new[iteration.carry].shape.first()?;
+        }
+        iteration.body = iteration.body.adapted(change, &given)?;
+        Some(Generalized::of(Loop(Arc::new(iteration))))
+    }
+
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         None
     }
 
     fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
         None
+    }
+
+    fn control_flow(&self) -> Option<ControlFlow<'_>> {
+        Some(ControlFlow::Loop(self))
     }
 
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {

@@ -5,9 +5,11 @@ use umber_numerics::linalg::Form;
 use umber_types::Result;
 
 use super::{adjoint, adjoint_times, batch_of, explained, hermitian_part, lower, solve, taller_stack};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, constant, mul, same_spec};
+use crate::validation::Site;
 
 /// The lower triangular factor of matrices of which the lower triangle is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -21,6 +23,13 @@ impl Primitive for Cholesky {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
+    any_lengths!();
 
     // dL = L Φ(L⁻¹ dA L⁻ᴴ), where Φ takes the lower triangle and half the diagonal. The cotangent is that of a
     // function of Hermitian matrices: Hermitian itself.

@@ -7,11 +7,13 @@ use umber_types::{Result, Shape};
 use super::{
     Inverse, adjoint, as_matrix, batch_of, diagonal_of, explained, imaginary, rows, sum_last, taller_stack,
 };
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::ops;
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, broadcast, cast, conj, mul, same_spec, sub, swap_last, zeros_like};
+use crate::validation::Site;
 
 /// The determinant of square matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -67,6 +69,13 @@ impl Primitive for Determinant {
         Ok(ArraySpec { shape: batch_of(&inputs[0].shape).into(), dtype: inputs[0].dtype }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
+    any_lengths!();
+
     // d(det a) = tr(adj(a) da), which is finite for singular matrices too.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
@@ -96,6 +105,13 @@ impl Primitive for SignedLog {
         let log = ArraySpec { dtype: sign.dtype.real(), ..sign.clone() };
         Ok(smallvec![sign, log])
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
+    any_lengths!();
 
     // With t = tr(a⁻¹ da): d(log) = re t, d(sign) = i sign im t.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -128,6 +144,13 @@ impl Primitive for Adjugate {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
+    any_lengths!();
 
     // Of its definition through minors while they are few, so that further derivatives are exact at any matrix; else of
     // det(a) a⁻¹, so that second derivatives of large determinants need regular matrices.

@@ -8,10 +8,12 @@ use super::{
     Solve, adjoint, adjoint_times, batch_of, diagonal_matrix, diagonal_of, differences, explained, real,
     reciprocal_or_zero, scale_columns, taller_stack,
 };
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, conj, mul, sub};
+use crate::validation::Site;
 
 /// Complex eigenvalues, and with vectors a matrix with one a column, of length one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -42,6 +44,13 @@ impl Primitive for Eig {
             values.into()
         })
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
+    any_lengths!();
 
     // With dP = V⁻¹ dA V: dλ = diag(dP), dV = V M - V diag(re diag(Vᴴ V M)) with M = dP / (λ[j] - λ[i]) off the
     // diagonal; the second term keeps the lengths. Matrices without a basis of eigenvectors have no derivative.

@@ -7,9 +7,11 @@ use super::{
     adjoint, adjoint_times, batch_of, diagonal_matrix, differences, explained, hermitian_part, is_rounding,
     product, reciprocal_unless, taller_stack,
 };
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, cast, mul};
+use crate::validation::Site;
 
 /// Eigenvalues in ascending order, and with vectors a matrix with one a column. The lower triangle is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -28,6 +30,13 @@ impl Primitive for Eigh {
         let values = ArraySpec { shape: shape[..shape.ndim() - 1].into(), dtype: dtype.real() };
         Ok(if self.has_vectors { smallvec![values, inputs[0].clone()] } else { values.into() })
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
+    any_lengths!();
 
     // dλ = diag(Vᴴ dA V), Vᴴ dV = F ∘ (Vᴴ dA V) with F = 1 / (λ[j] - λ[i]), zero where values are equal but for
     // rounding: they are taken to stay equal. The cotangent is that of a function of Hermitian matrices: Hermitian itself.

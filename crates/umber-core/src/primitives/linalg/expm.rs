@@ -4,9 +4,11 @@ use smallvec::smallvec;
 use umber_types::Result;
 
 use super::{adjoint, batch_of, columns_from, explained, first_rows, joined, rows, taller_stack};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::primitives::rules::{same_spec, zeros_like};
+use crate::validation::Site;
 
 /// `exp(a) = 1 + a + a²/2 + …`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -31,6 +33,13 @@ impl Primitive for Expm {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
+    any_lengths!();
 
     // The transpose of the derivative at a is the derivative at aᴴ.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

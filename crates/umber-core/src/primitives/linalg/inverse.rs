@@ -5,9 +5,11 @@ use umber_numerics::linalg::OnSingular;
 use umber_types::Result;
 
 use super::{adjoint, batch_of, explained, product, taller_stack};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{neg, same_spec};
+use crate::validation::Site;
 
 /// The inverse of square matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -32,6 +34,13 @@ impl Primitive for Inverse {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(same_spec(inputs))
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.square(0)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -8,10 +8,12 @@ use super::{
     adjoint, adjoint_times, batch_of, columns, columns_from, explained, first_columns, first_rows, identity,
     joined, lower, rows, rows_from, solve, taller_stack, times_adjoint, upper,
 };
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::gather::Places;
 use crate::primitives::rules::{add, broadcast, cast, reshape, sub};
+use crate::validation::Site;
 
 /// Of matrices `[..., m, n]`: both factors in one matrix, the exchanges of rows, and where each row went (uint32).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -89,6 +91,13 @@ impl Primitive for Lu {
             ArraySpec { shape: vector(m), dtype: DType::UInt32 },
         ])
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.matrices(0)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

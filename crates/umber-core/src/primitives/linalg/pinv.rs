@@ -4,9 +4,11 @@ use smallvec::smallvec;
 use umber_types::{Result, Shape};
 
 use super::{adjoint, batch_of, explained, product, taller_stack};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, sub};
+use crate::validation::Site;
 
 /// The pseudo-inverse; singular values up to `tolerance` times the greatest count as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -33,6 +35,13 @@ impl Primitive for Pinv {
         let shape: Shape = batch_of(shape).iter().copied().chain([n, m]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.matrices(0)
+    }
+
+    any_lengths!();
 
     // G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
     // variables separate", SIAM J. Numer. Anal. 10 (1973), where the rank does not change:

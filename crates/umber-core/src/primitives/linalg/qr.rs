@@ -8,10 +8,12 @@ use super::{
     adjoint, adjoint_times, batch_of, columns, columns_from, diagonal_matrix, diagonal_of, explained,
     first_columns, first_rows, joined, product, real, rows, solve, taller_stack, times_adjoint, upper,
 };
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, cast, sub};
+use crate::validation::Site;
 
 /// How many columns the orthonormal factor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -64,6 +66,13 @@ impl Primitive for Qr {
         };
         Ok(smallvec![matrices(m, width), matrices(width, n)])
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.matrices(0)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

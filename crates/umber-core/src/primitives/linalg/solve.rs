@@ -5,9 +5,11 @@ use umber_numerics::linalg::Form;
 use umber_types::{Result, Shape};
 
 use super::{adjoint, batch_of, explained, lower, times_adjoint, upper};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, lanes, rule};
 use crate::primitives::rules::{batch, neg, reshape, transpose};
+use crate::validation::Site;
 
 /// The `x` with `a x = b`: `a` of shape `[..., n, n]`, `b` of shape `[..., n, k]`, with equal batch axes and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -50,6 +52,16 @@ impl Primitive for Solve {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         Ok(inputs[1].clone().into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(2)?;
+        site.square(0)?;
+        site.matrices(1)?;
+        site.must(site.ndim(0) == site.ndim(1) && site.last(0, 1) == site.last(1, 2), "as many rows")?;
+        site.same_batch(2)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -8,10 +8,12 @@ use super::{
     differences, explained, first_columns, first_rows, imaginary, is_rounding, minus_adjoint, product,
     reciprocal_unless, rows, rows_from, scale_columns, scale_rows, taller_stack,
 };
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, broadcast, cast, mul, sub};
+use crate::validation::Site;
 
 /// Which singular vectors are answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -105,6 +107,13 @@ impl Primitive for Svd {
             ArraySpec { shape: with(&[right, n]), dtype: *dtype },
         ])
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        site.matrices(0)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -4,9 +4,11 @@ use smallvec::SmallVec;
 use umber_types::{DType, Quantization, Result};
 
 use super::super::rules::{batch, cast, mul, tangent_or_zero};
-use super::{group_sums, levels, row_length, working};
+use super::{group_sums, levels, row_length, validate_parts, working};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// `scale * level + bias`: inputs are words `[..., w]`, scales `[..., groups]` and, in affine mode, biases like them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -35,6 +37,13 @@ impl Primitive for Dequantize {
         let shape = inputs[0].shape.with(inputs[0].shape.ndim() - 1, length);
         Ok(ArraySpec { shape, dtype: self.dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        validate_parts(self.how, site, site.inputs)?;
+        site.must(self.dtype.is_floating(), "a floating dtype")
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {

@@ -4,8 +4,10 @@ use smallvec::smallvec;
 use umber_types::{DType, Result};
 
 use super::super::rules::zeros_like;
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::validation::Site;
 
 /// To or from codes of eight bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -31,6 +33,20 @@ impl Primitive for Fp8 {
         };
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        site.takes(1)?;
+        let given = site.inputs[0].dtype;
+        match self {
+            Fp8::Encode => site.must(given.is_floating(), "real numbers"),
+            Fp8::Decode(dtype) => {
+                let fits = given == DType::UInt8 && dtype.is_floating();
+                site.must(fits, "uint8 and a floating dtype")
+            }
+        }
+    }
+
+    any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(smallvec![Some(zeros_like(&at.inputs[0]))]))

@@ -10,9 +10,11 @@ use super::super::indexed_matmul::{indexed_matmul, into_lanes, joined, parted};
 use super::super::rules::{
     add, batch, cast, mul, reshape, swap_last, tangent_or_zero, transpose, zeros_like,
 };
-use super::{group_sums, levels, row_length};
+use super::{group_sums, levels, row_length, validate_parts};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// What a product is, whatever it is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -129,6 +131,18 @@ impl Primitive for QuantizedMatMul {
         let count = self.count.unwrap_or(x.shape[0]);
         Ok(ArraySpec { shape: Shape::from([count, x.shape[1], n]), dtype: x.dtype }.into())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        let (parts, picks) = (self.parts(), if self.count.is_some() { 3 } else { 0 });
+        site.takes(1 + parts + picks)?;
+        validate_parts(self.product.how, site, &site.inputs[1..=parts])?;
+        let are_stacks = site.inputs[0].dtype.is_floating() && site.ndim(0) == 3 && site.ndim(1) == 3;
+        site.must(are_stacks, "stacks of matrices of real numbers")?;
+        let is_whole = self.count.is_some() || site.inputs[0].shape[0] == site.inputs[1].shape[0];
+        site.must(is_whole, "as many matrices on both sides")
+    }
+
+    any_lengths!();
 
     /// The cotangent of a weight is that of its group's scale once for each step of its code.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -12,7 +12,7 @@ pub use self::dequantize::Dequantize;
 pub use self::fp8::Fp8;
 pub(crate) use self::matmul::quantized_matmul;
 pub use self::matmul::{Product, QuantizedMatMul, Turned};
-pub(crate) use self::quantize::{NVFP4_UNIT, takes};
+pub(crate) use self::quantize::NVFP4_UNIT;
 pub use self::quantize::{Quantize, Rounded};
 
 use umber_types::{Axes, DType, Quantization, Result, Shape, ensure};
@@ -20,6 +20,7 @@ use umber_types::{Axes, DType, Quantization, Result, Shape, ensure};
 use super::reduce;
 use super::rules::reshape;
 use crate::graph::{Array, ArraySpec};
+use crate::validation::Site;
 
 /// `[..., groups * size]` as `[..., groups, size]`.
 fn grouped(how: Quantization, x: &Array) -> Result<Array> {
@@ -49,6 +50,18 @@ fn levels(how: Quantization, words: &Array, scales: &Array) -> Result<Array> {
     let ones = Array::full(scales.shape().clone(), 1.0, scales.dtype());
     let zeros = Array::full(scales.shape().clone(), 0.0, scales.dtype());
     Dequantize { how, dtype: scales.dtype() }.apply(words, &ones, Some(&zeros))
+}
+
+/// The parts of a quantised array, as files have them; [`row_length`] checks their shapes.
+fn validate_parts(how: Quantization, site: &Site<'_>, parts: &[&ArraySpec]) -> Result<()> {
+    let are_stored = match (parts, how.has_biases()) {
+        ([words, scales, biases], true) => {
+            words.dtype == DType::UInt32 && scales.dtype.is_floating() && biases.dtype.is_floating()
+        }
+        ([words, scales], false) => words.dtype == DType::UInt32 && scales.dtype == DType::UInt8,
+        _ => false,
+    };
+    site.must(are_stored, "words, scales and biases of a quantised array")
 }
 
 /// Check that words, scales and biases are one quantised array; answers the length of its rows.

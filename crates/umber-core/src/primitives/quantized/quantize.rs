@@ -10,8 +10,10 @@ use super::super::reduce::Reduce;
 use super::super::rules::{batch, broadcast, cast, constant, div, mul, reshape, sub, unary, zeros_like};
 use super::super::select::Select;
 use super::{grouped, working};
+use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::validation::Site;
 
 /// Inputs: numbers `[..., n]` and, perhaps in NVFP4, a float32 for each index of the first axes: the largest magnitude
 /// among their numbers. Outputs: words, scales and, in affine mode, biases.
@@ -68,6 +70,12 @@ impl Primitive for Quantize {
         let scales = std::iter::repeat_n(spec(groups, scale), if how.has_biases() { 2 } else { 1 });
         Ok(std::iter::once(words).chain(scales).collect())
     }
+
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        validate_rows(self.0, site)
+    }
+
+    any_lengths!();
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         None
@@ -158,6 +166,12 @@ impl Primitive for Rounded {
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: working(inputs[0].dtype) }.into())
     }
 
+    fn validate(&self, site: &Site<'_>) -> Result<()> {
+        validate_rows(self.0, site)
+    }
+
+    any_lengths!();
+
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let pulled = cast(&Rounded::scaled(cotangents[0].clone(), at.inputs)?, at.inputs[0].dtype())?;
@@ -188,19 +202,20 @@ impl Primitive for Rounded {
     }
 }
 
-/// The inputs of [`Quantize`] and [`Rounded`] in files: a cotangent of nothing is needed to check them.
-pub(crate) fn takes(how: Quantization, inputs: &[&ArraySpec]) -> bool {
-    let [x, rest @ ..] = inputs else { return false };
-    let is_stored =
-        x.dtype.is_floating() && x.shape.last().is_some_and(|n| n.is_multiple_of(how.group_size()));
-    is_stored
-        && match rest {
-            [] => true,
-            [largest] => {
-                how.mode() == QuantizationMode::Nvfp4
-                    && largest.dtype == DType::Float32
-                    && x.shape[..x.shape.ndim() - 1].starts_with(&largest.shape)
-            }
-            _ => false,
+/// The inputs of [`Quantize`] and [`Rounded`] in files: numbers in whole groups, and perhaps the largest magnitudes.
+fn validate_rows(how: Quantization, site: &Site<'_>) -> Result<()> {
+    let is_whole = |x: &ArraySpec| {
+        x.dtype.is_floating() && x.shape.last().is_some_and(|n| n.is_multiple_of(how.group_size()))
+    };
+    let fits = match *site.inputs {
+        [x] => is_whole(x),
+        [x, largest] => {
+            is_whole(x)
+                && how.mode() == QuantizationMode::Nvfp4
+                && largest.dtype == DType::Float32
+                && x.shape[..x.shape.ndim() - 1].starts_with(&largest.shape)
         }
+        _ => false,
+    };
+    site.must(fits, "rows of whole groups of real numbers")
 }

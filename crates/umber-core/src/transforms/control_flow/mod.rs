@@ -41,8 +41,8 @@ use super::vmap::batch;
 use crate::graph::tracing::{self, Residuals};
 use crate::graph::{Array, ArraySpec, Node, Program};
 use crate::op::Op;
-use crate::primitive::{Batched, Cotangents, Rule};
-use crate::primitives::control_flow::Body;
+use crate::primitive::{Batched, Cotangents, Primitive, Rule};
+use crate::primitives::control_flow::{Body, ControlFlow};
 pub use crate::primitives::control_flow::{Construct, Order};
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules;
@@ -50,35 +50,32 @@ use crate::primitives::rules;
 /// The cotangents of a node's inputs, if it is control flow.
 pub(super) fn vjp(node: &Arc<Node>, wanted: &[bool], cotangents: &[Option<Array>]) -> Rule<Cotangents> {
     let inputs = node.inputs();
-    match node.op() {
-        Op::Loop(repeated) => {
-            Some(loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents))
+    Some(match node.op().control_flow()? {
+        ControlFlow::Loop(repeated) => {
+            loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents)
         }
-        Op::Branch(branch) => Some(branches::pull_branch(branch, &inputs, wanted, cotangents)),
-        Op::While(repeated) => Some(whiles::pull_while(repeated, &inputs, wanted, cotangents)),
-        _ => None,
-    }
+        ControlFlow::Branch(branch) => branches::pull_branch(branch, &inputs, wanted, cotangents),
+        ControlFlow::While(repeated) => whiles::pull_while(repeated, &inputs, wanted, cotangents),
+    })
 }
 
 /// The tangents of a node's outputs, if it is control flow.
 pub(super) fn jvp(node: &Arc<Node>, tangents: &[Option<Array>]) -> Rule<Vec<Option<Array>>> {
     let inputs = node.inputs();
-    match node.op() {
-        Op::Loop(repeated) => Some(loop_jvp::push_loop(repeated, &inputs, tangents)),
-        Op::Branch(branch) => Some(branches::push_branch(branch, &inputs, tangents)),
-        Op::While(repeated) => Some(whiles::push_while(repeated, &inputs, tangents)),
-        _ => None,
-    }
+    Some(match node.op().control_flow()? {
+        ControlFlow::Loop(repeated) => loop_jvp::push_loop(repeated, &inputs, tangents),
+        ControlFlow::Branch(branch) => branches::push_branch(branch, &inputs, tangents),
+        ControlFlow::While(repeated) => whiles::push_while(repeated, &inputs, tangents),
+    })
 }
 
 /// The outputs for a batch, if it is control flow.
 pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-    match op {
-        Op::Loop(repeated) => Some(loops::batch_loop(repeated, inputs)),
-        Op::Branch(branch) => Some(branches::batch_branch(branch, inputs)),
-        Op::While(repeated) => Some(whiles::batch_while(repeated, inputs)),
-        _ => None,
-    }
+    Some(match op.control_flow()? {
+        ControlFlow::Loop(repeated) => loops::batch_loop(repeated, inputs),
+        ControlFlow::Branch(branch) => branches::batch_branch(branch, inputs),
+        ControlFlow::While(repeated) => whiles::batch_while(repeated, inputs),
+    })
 }
 
 /// A body with what it captured: its last arguments.

@@ -3,24 +3,21 @@
 use smallvec::{SmallVec, smallvec};
 use umber_types::Shape;
 
-use super::adapting::Change;
-use crate::op::Op;
-use crate::primitives::leaf::Leaf;
-use crate::primitives::transpose::Transpose;
+use super::Change;
 
 /// The axes that an axis was joined from, the lengths they had and have. They may be told apart again.
-pub(super) type Parts = SmallVec<[(usize, usize); 2]>;
+pub(crate) type Parts = SmallVec<[(usize, usize); 2]>;
 /// The parts of each axis.
-pub(super) type Joined = Box<[Parts]>;
+pub(crate) type Joined = Box<[Parts]>;
 
 /// What the axes of a value are if none was joined.
-pub(super) fn whole(old: &Shape, new: &Shape) -> Joined {
+pub(crate) fn whole(old: &Shape, new: &Shape) -> Joined {
     old.iter().zip(new.iter()).map(|(&old, &new)| smallvec![(old, new)]).collect()
 }
 
 /// The shape that a reshape reaches, and what its axes consist of: axes that were kept or joined are so again, joined ones
 /// are told apart again; of those that were split otherwise, `rest` names the one that takes what the others leave.
-pub(super) fn reshaped(
+pub(crate) fn reshaped(
     change: &Change<'_>,
     mut rest: impl FnMut(std::ops::Range<usize>) -> Option<usize>,
 ) -> Option<(Shape, Joined)> {
@@ -98,35 +95,8 @@ fn dealt(parts: Vec<(usize, usize)>, lengths: &[usize]) -> Option<Vec<Parts>> {
     parts.peek().is_none().then_some(axes)
 }
 
-/// What the axes of an operation's outputs consist of, where they are those of an input.
-pub(super) fn inherited(op: &Op, change: &Change<'_>) -> Option<Joined> {
-    let from = |input: usize| change.joined[input].map(Joined::from);
-    match op {
-        Op::Unary(_)
-        | Op::Cast(_)
-        | Op::Leaf(Leaf::Copy)
-        | Op::Control(_)
-        | Op::Reduce(_)
-        | Op::Scan(_)
-        | Op::Sort(_)
-        | Op::Composite(_) => from(0),
-        Op::Binary(_) | Op::Select(_) => (0..change.joined.len()).find_map(from),
-        Op::Transpose(Transpose { permutation }) => {
-            let parts = from(0)?;
-            Some(permutation.iter().map(|&axis| parts[axis].clone()).collect())
-        }
-        Op::MatMul(_) if change.joined.iter().any(Option::is_some) => {
-            let mut parts = change.parts(0);
-            let last = parts.len() - 1;
-            parts[last].clone_from(&change.parts(1)[last]);
-            Some(parts)
-        }
-        _ => None,
-    }
-}
-
 /// The parts of the axes, where they say how long these are; others are whole.
-pub(super) fn fitting(parts: &[Parts], old: &Shape, new: &Shape) -> Joined {
+pub(crate) fn fitting(parts: &[Parts], old: &Shape, new: &Shape) -> Joined {
     let mut fitting = whole(old, new);
     for (i, own) in parts.iter().enumerate().take(fitting.len()) {
         if lengths(own) == (old[i], new[i]) {

@@ -2,50 +2,12 @@
 
 use umber_types::Shape;
 
-use super::adapting::{Change, Deciding};
 use super::hints::{Anchor, Cut, Hint, Part};
-use crate::op::Op;
+use super::{Change, Deciding};
 use crate::primitives::slice::Window;
-use crate::primitives::sort::{Sort, Sorted};
-
-/// What a sort answers; the place that is in order may count from the end of the axis.
-pub(super) fn place_at(
-    sort: &Sort,
-    change: &Change<'_>,
-    step: usize,
-    deciding: &mut Deciding<'_>,
-) -> Option<Sorted> {
-    let (old, new) = (change.old[0].shape[sort.axis], change.new[0].shape[sort.axis]);
-    let Some(place) = sort.what.place().filter(|_| old != new) else { return Some(sort.what) };
-    let at = |anchor: Anchor| match anchor {
-        Anchor::Start => Some(place),
-        Anchor::End => (place + new).checked_sub(old),
-    };
-    let anchor = match deciding {
-        Deciding::Hints(hints) => hints.of(step).find_map(|hint| match hint {
-            Hint::Place(anchor) => Some(*anchor),
-            Hint::Rest(_) | Hint::Cut(_) | Hint::Lengths(_) => None,
-        })?,
-        Deciding::Trace(other, hints) => {
-            let Op::Sort(other) = &other.steps.get(step)?.op else { return None };
-            let anchor = [Anchor::Start, Anchor::End]
-                .into_iter()
-                .find(|&anchor| at(anchor).is_some() && at(anchor) == other.what.place())?;
-            hints.put(step, Hint::Place(anchor));
-            anchor
-        }
-    };
-    Some(sort.what.with_place(at(anchor).filter(|&place| place < new.max(1))?))
-}
 
 /// The part of the first input inside a window, at other lengths; `other` is the window that another trace has there.
-pub(super) fn cut(
-    window: &Window,
-    change: &Change<'_>,
-    other: Option<&Window>,
-    step: usize,
-    deciding: &mut Deciding<'_>,
-) -> Option<Window> {
+pub(crate) fn cut(window: &Window, change: &mut Change<'_>, other: Option<&Window>) -> Option<Window> {
     let (old, new) = (&change.old[0].shape, &change.new[0].shape);
     let part = |window: &Window, axis: usize| Part {
         start: window.starts[axis],
@@ -63,8 +25,8 @@ pub(super) fn cut(
             continue;
         }
         let own = part(window, axis);
-        let known = match (&*deciding, other) {
-            (Deciding::Hints(hints), _) => hints.of(step).find_map(|hint| match hint {
+        let known = match (&change.deciding, other) {
+            (Deciding::Hints(_), _) => change.hint(|hint| match hint {
                 Hint::Cut(cuts) => cuts.get(axis).copied().flatten(),
                 Hint::Rest(_) | Hint::Place(_) | Hint::Lengths(_) => None,
             }),
@@ -85,8 +47,8 @@ pub(super) fn cut(
         cut.starts[axis] = found.start;
         cut.lengths.as_mut_slice()[axis] = found.count;
     }
-    if let (Deciding::Trace(_, hints), true) = (deciding, cuts.iter().any(Option::is_some)) {
-        hints.put(step, Hint::Cut(cuts));
+    if cuts.iter().any(Option::is_some) {
+        change.note(Hint::Cut(cuts));
     }
     Some(cut)
 }
@@ -100,7 +62,7 @@ fn all_of(part: Part, length: usize) -> Option<Cut> {
 }
 
 /// The shape of a part without those axes of length one that `shape` leaves out, and with those that it puts in.
-pub(super) fn without_ones(old: &Shape, new: &Shape, shape: &Shape) -> Option<Shape> {
+pub(crate) fn without_ones(old: &Shape, new: &Shape, shape: &Shape) -> Option<Shape> {
     if shape == old {
         return Some(new.clone());
     }

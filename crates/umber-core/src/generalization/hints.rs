@@ -6,7 +6,8 @@ use std::mem::discriminant;
 
 use umber_types::Shape;
 
-use super::shapeless::Axis;
+/// An argument and an axis of it.
+pub type Axis = (usize, usize);
 
 /// What steps do at other lengths, each with its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -14,7 +15,7 @@ pub struct Hints(Vec<(u32, Hint)>);
 
 /// What is known of a step.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) enum Hint {
+pub(crate) enum Hint {
     /// A reshape: the axes of the result that are as long as the number of elements asks, like `-1`.
     Rest(Vec<usize>),
     /// A slice: how each axis is cut.
@@ -27,20 +28,30 @@ pub(super) enum Hint {
 }
 
 /// The output of a step, beside the numbers of its inputs.
-pub(super) const OUTPUT: u32 = u32::MAX;
+pub(crate) const OUTPUT: u32 = u32::MAX;
 
 /// Does a place keep its distance from the start of its axis or from the end?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     End,
 }
 
+impl Anchor {
+    /// The place in an axis of length `new` that is as `place` in one of length `old`, if there is one.
+    pub(crate) fn moved(self, place: usize, old: usize, new: usize) -> Option<usize> {
+        match self {
+            Anchor::Start => Some(place),
+            Anchor::End => (place + new).checked_sub(old),
+        }
+    }
+}
+
 /// Where the part of an axis begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Cut {
-    pub(super) first: Anchor,
-    pub(super) last: Anchor,
+pub(crate) struct Cut {
+    pub(crate) first: Anchor,
+    pub(crate) last: Anchor,
 }
 
 const CUTS: [Cut; 4] = [
@@ -52,19 +63,19 @@ const CUTS: [Cut; 4] = [
 
 /// A part of an axis: its first place, the distance of places, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) start: usize,
-    pub(super) step: isize,
-    pub(super) count: usize,
+pub(crate) struct Part {
+    pub(crate) start: usize,
+    pub(crate) step: isize,
+    pub(crate) count: usize,
 }
 
 impl Hints {
-    pub(super) fn of(&self, step: usize) -> impl Iterator<Item = &Hint> {
+    pub(crate) fn of(&self, step: usize) -> impl Iterator<Item = &Hint> {
         self.0.iter().filter(move |(known, _)| *known as usize == step).map(|(_, hint)| hint)
     }
 
     /// Add what is not known of a step yet.
-    pub(super) fn put(&mut self, step: usize, hint: Hint) {
+    pub(crate) fn put(&mut self, step: usize, hint: Hint) {
         let is_of_kind = |(known, own): &&mut (u32, Hint)| {
             *known as usize == step && discriminant(own) == discriminant(&hint)
         };
@@ -91,7 +102,7 @@ impl Hints {
     }
 
     /// Add what is not known yet.
-    pub(super) fn merge(&mut self, other: Hints) {
+    pub(crate) fn merge(&mut self, other: Hints) {
         for (step, hint) in other.0 {
             self.put(step as usize, hint);
         }
@@ -100,18 +111,10 @@ impl Hints {
 
 impl Cut {
     /// The part of an axis of length `new` that is cut like `part` of one of length `old`; none if there is no such part.
-    pub(super) fn applied(self, part: Part, old: usize, new: usize) -> Option<Part> {
-        let start = match self.first {
-            Anchor::Start => part.start,
-            Anchor::End => (part.start + new).checked_sub(old)?,
-        };
+    pub(crate) fn applied(self, part: Part, old: usize, new: usize) -> Option<Part> {
+        let start = self.first.moved(part.start, old, new)?;
         let count = if part.step == 1 {
-            let stop = part.start + part.count;
-            let stop = match self.last {
-                Anchor::Start => stop,
-                Anchor::End => (stop + new).checked_sub(old)?,
-            };
-            stop.checked_sub(start)?
+            self.last.moved(part.start + part.count, old, new)?.checked_sub(start)?
         } else {
             match self.last {
                 Anchor::Start => part.count,
@@ -126,7 +129,7 @@ impl Cut {
     }
 
     /// The only way of cutting that makes `other` (of an axis of length `new`) of `part`.
-    pub(super) fn between(part: Part, old: usize, other: Part, new: usize) -> Option<Cut> {
+    pub(crate) fn between(part: Part, old: usize, other: Part, new: usize) -> Option<Cut> {
         let mut fitting = CUTS.into_iter().filter(|cut| cut.applied(part, old, new) == Some(other));
         fitting.next().filter(|_| fitting.next().is_none())
     }
@@ -148,7 +151,7 @@ fn through(start: usize, step: isize, length: usize) -> usize {
 }
 
 /// Which axis of `start..end` alone has another length in `other`?
-pub(super) fn only_change(of: &Shape, other: &Shape, start: usize, end: usize) -> Option<usize> {
+pub(crate) fn only_change(of: &Shape, other: &Shape, start: usize, end: usize) -> Option<usize> {
     let mut changed = (start..end).filter(|&axis| of[axis] != other[axis]);
     changed.next().filter(|_| changed.next().is_none())
 }
