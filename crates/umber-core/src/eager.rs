@@ -49,11 +49,15 @@ pub(crate) fn applies(shape: &Shape) -> bool {
         && device::current_stream().device == Device::CPU
 }
 
+/// The bytes of one element, aligned for every dtype.
+#[repr(align(16))]
+struct Aligned([u8; 16]);
+
 /// What an operation reads.
 enum Operand<'a> {
     Evaluated(&'a Storage, DType),
     /// The bytes of a constant.
-    Constant([u8; 16], DType),
+    Constant(Aligned, DType),
 }
 
 impl<'a> Operand<'a> {
@@ -74,7 +78,7 @@ impl<'a> Operand<'a> {
 
     #[inline]
     fn number(value: Scalar, dtype: DType) -> Operand<'a> {
-        Operand::Constant(value.to_bytes(dtype), dtype)
+        Operand::Constant(Aligned(value.to_bytes(dtype)), dtype)
     }
 
     #[inline]
@@ -106,7 +110,7 @@ impl<'a> Operand<'a> {
     unsafe fn view_as<'b>(&'b self, layout: &'b Layout) -> View<'b> {
         let (base, dtype) = match self {
             Operand::Evaluated(storage, dtype) => (storage.on_host().start().as_ptr().cast_const(), *dtype),
-            Operand::Constant(bytes, dtype) => (bytes.as_ptr(), *dtype),
+            Operand::Constant(Aligned(bytes), dtype) => (bytes.as_ptr(), *dtype),
         };
         // SAFETY: the buffer holds the elements of its storage's layout, the bytes the one of a constant; the rest is the
         // caller's promise.

@@ -50,6 +50,7 @@ impl<'a> View<'a> {
     /// # Safety
     /// The module invariant holds for `'a`.
     pub unsafe fn new(base: *const u8, dtype: DType, layout: &'a Layout) -> View<'a> {
+        debug_assert!(is_aligned(base, dtype, layout), "elements are aligned");
         View { base, dtype, layout }
     }
 
@@ -126,6 +127,7 @@ impl<'a> ViewMut<'a> {
     /// # Safety
     /// The module invariant holds for `'a`, and nobody else touches the memory.
     pub unsafe fn new(base: *mut u8, dtype: DType, layout: &'a Layout) -> ViewMut<'a> {
+        debug_assert!(is_aligned(base, dtype, layout), "elements are aligned");
         ViewMut { base, dtype, layout, exclusive: PhantomData }
     }
 
@@ -201,6 +203,12 @@ impl<'a> ViewMut<'a> {
         // SAFETY: the module invariant, dense by the check above, exclusive through `&mut self`.
         Some(unsafe { std::slice::from_raw_parts_mut(self.start_as(), self.size()) })
     }
+}
+
+/// Are the elements aligned for their dtype, if there are any? Complex numbers are pairs of floats.
+fn is_aligned(base: *const u8, dtype: DType, layout: &Layout) -> bool {
+    let alignment = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
+    layout.size() == 0 || base.addr().is_multiple_of(alignment)
 }
 
 fn assert_inside(layout: &Layout, length: usize) {
