@@ -47,7 +47,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-checked test-python test-device test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs wheel clean
+.PHONY: help demo test test-rust test-checked test-python test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -76,6 +76,13 @@ test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 
 test-device: $(stamps)/test $(stamps)/installed ## Run the Python tests on a simulated accelerator
 	$(on_device) $(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+# Stable toolchains have no sanitizers. The standard library is not instrumented; what that hides is in tools/tsan.supp.
+test-races: ## Look for data races in the thread pool, the executor and the simulated device, with a nightly Rust
+	CARGO_TARGET_DIR=target/races TSAN_OPTIONS="suppressions=$(CURDIR)/tools/tsan.supp allocator_may_return_null=1" \
+		RUSTFLAGS="-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer" \
+		$(CARGO) +nightly test --locked --target $(shell uname -m)-unknown-linux-gnu \
+		-p umber-kernels-base -p umber-core -p umber-simulated --lib --tests
 
 # PyTorch, JAX, TensorFlow and their kin are gigabytes, and must not decide which versions the other tests run with.
 test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange memory with them

@@ -47,9 +47,10 @@ pub(crate) fn frontend() -> &'static dyn Frontend {
     FRONTEND.get().copied().unwrap_or(&Plain)
 }
 
-/// [`Error::Interrupted`] if the user has interrupted the program: for long work outside of evaluation to ask.
+/// An error of kind [`ErrorKind::Interrupted`](umber_types::ErrorKind) if the user has interrupted the program. Long work
+/// outside of evaluation asks this.
 pub fn check_interrupted() -> Result<()> {
-    if frontend().is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    if frontend().is_interrupted() { Err(Error::interrupted()) } else { Ok(()) }
 }
 
 /// Asks for interrupts, at most every 20 ms; the first check, before anything has run, is none.

@@ -97,8 +97,8 @@ fn check_sizes(name: &str, specs: &[ArraySpec]) -> Result<()> {
     for spec in specs {
         ensure!(
             spec.shape.is_addressable(),
-            Overflow,
-            "[{name}] got a result of shape {}, expected no more elements than memory can address",
+            Overflow(name),
+            "got a result of shape {}, expected no more elements than memory can address",
             spec.shape
         );
     }

@@ -40,7 +40,7 @@ impl Site<'_> {
     pub fn must(&self, holds: bool, expected: &str) -> Result<()> {
         let given: Vec<String> =
             self.inputs.iter().map(|input| format!("{} {}", input.shape, input.dtype)).collect();
-        ensure!(holds, Value, "[{}] got {}, expected {expected}", self.name, given.join(", "));
+        ensure!(holds, Value(self.name), "got {}, expected {expected}", given.join(", "));
         Ok(())
     }
 
@@ -115,6 +115,6 @@ impl Site<'_> {
 
     /// Refuse an operation that no program holds: files keep what it stands for.
     pub fn is_no_step(&self) -> Result<()> {
-        bail!(Value, "[{}] is no step of a program, expected an operation on inputs", self.name)
+        bail!(Value(self.name), "is no step of a program, expected an operation on inputs")
     }
 }

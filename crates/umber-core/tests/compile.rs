@@ -20,8 +20,8 @@ use umber_core::primitives::reduce::Reduce;
 use umber_core::primitives::reshape::Reshape;
 use umber_core::primitives::transpose::Transpose;
 use umber_core::transforms::{grad, jvp, vmap};
-use umber_core::{Array, Axes, DType, Error, Result, Shape, ops};
-use umber_types::ReduceKind;
+use umber_core::{Array, Axes, DType, Result, Shape, ops};
+use umber_types::{ErrorKind, ReduceKind};
 
 fn sum(axis: usize, x: &Array) -> Result<Array> {
     Array::record_one(Reduce { kind: ReduceKind::Sum, axes: Axes::one(axis) }, &[x])
@@ -182,11 +182,11 @@ fn captured_arrays_are_not_taken_for_each_other() {
 fn reading_an_argument_is_refused_and_leaves_nothing_behind() {
     let call = compiled(|x| Ok(if x.item()?.as_bool() { x * 2.0 } else { x.clone() }));
     let error = call(&array(&[1.0f32], [1])).unwrap_err();
-    assert!(matches!(error, Error::Value(text) if text.contains("inside compile")));
+    assert!(error.kind() == ErrorKind::NoValue && error.to_string().contains("inside compile"));
     assert_eq!(umber_core::graph::tracing::depth(), 0);
     let x = ramp([2]);
     let error = graph_of(|x| Ok(x * 2.0), &x).call(&[ramp([3])]).unwrap_err();
-    assert!(matches!(error, Error::Value(text) if text.starts_with("[compile]")));
+    assert!(error.kind() == ErrorKind::Value && error.to_string().starts_with("[compile]"));
 }
 
 #[test]

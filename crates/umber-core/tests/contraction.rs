@@ -9,8 +9,8 @@ use common::{array, values};
 use rules::{check_jvp, check_vjp, check_vmap, spread};
 use umber_core::graph::ArrayInternals;
 use umber_core::primitives::matmul::MatMul;
-use umber_core::{Array, DType, Error, Shape, ops};
-use umber_types::{Bool, Complex32};
+use umber_core::{Array, DType, Shape, ops};
+use umber_types::{Bool, Complex32, ErrorKind};
 
 /// `[m, k] @ [k, n]` by the definition.
 fn naive(a: &[f64], b: &[f64], [m, k, n]: [usize; 3]) -> Vec<f64> {
@@ -94,13 +94,13 @@ fn every_kind_of_number_multiplies() {
 #[test]
 fn bad_operands_are_refused_with_both_shapes() {
     let error = ops::matmul(&spread([2, 3], 1.0), &spread([2, 3], 1.0)).unwrap_err();
-    assert!(matches!(error, Error::Value(_)));
+    assert!(error.kind() == ErrorKind::Value);
     assert!(
-        error.message().starts_with("[matmul]") && error.message().contains("(2, 3) and (2, 3)"),
+        error.to_string().starts_with("[matmul]") && error.to_string().contains("(2, 3) and (2, 3)"),
         "{error}"
     );
     let error = ops::matmul(&spread([2, 3, 4], 1.0), &spread([3, 4, 5], 1.0)).unwrap_err();
-    assert!(error.message().contains("(2, 3, 4) and (3, 4, 5)"), "{error}");
+    assert!(error.to_string().contains("(2, 3, 4) and (3, 4, 5)"), "{error}");
     assert!(ops::matmul(&spread(Shape::scalar(), 1.0), &spread([1], 1.0)).is_err());
     assert!(ops::addmm(&spread([3], 1.0), &spread([2, 2], 1.0), &spread([2, 2], 1.0), 1.0, 1.0).is_err());
     assert!(ops::tensordot(&spread([2, 3], 1.0), &spread([2, 3], 1.0), &[0], &[1]).is_err());
@@ -247,7 +247,7 @@ fn einsum_completes_what_is_left_out() {
     assert_eq!(*ops::einsum("...i->...", &[&stack]).unwrap().shape(), Shape::from([5, 1, 2]));
     for refused in ["ij,jk->il", "ij,jk->ii", "ij", "i,jk", "i1,jk", "ij,kj->ik"] {
         let error = ops::einsum(refused, &[&a, &b]).unwrap_err();
-        assert!(error.message().starts_with("[einsum]"), "{refused}: {error}");
+        assert!(error.to_string().starts_with("[einsum]"), "{refused}: {error}");
     }
     assert!(ops::einsum("", &[]).is_err());
 }

@@ -61,7 +61,7 @@ fn wrong_answers_of_rules_are_errors() {
         .jvp(|_, _| Ok(vec![Some(ramp([2]))]))
         .vmap(|_| Ok(vec![Batched::yes(ramp([7]))]));
     let says = |error: Error, start: &str| {
-        assert!(error.message().starts_with(start), "{error}");
+        assert!(error.to_string().starts_with(start), "{error}");
     };
     let error = vjp(|x| f.call(x), std::slice::from_ref(&x), std::slice::from_ref(&x)).unwrap_err();
     says(error, "[custom_function] the vjp rule gave 0 values, expected one for each of 1 arguments");

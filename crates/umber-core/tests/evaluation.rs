@@ -13,6 +13,7 @@ use umber_core::graph::Array as Handle;
 use umber_core::graph::ArrayInternals;
 use umber_core::memory::allocator;
 use umber_core::{Array, DType, Shape, eval, ops};
+use umber_types::ErrorKind;
 
 #[test]
 fn a_chain_is_computed_once_and_lets_go() {
@@ -164,7 +165,7 @@ fn donation_is_safe_when_later_steps_read_the_input() {
 fn shapes_that_do_not_meet_are_an_error_that_names_them() {
     let error = ops::add(&ramp([2, 3]), &ramp([4])).unwrap_err();
     assert_eq!(
-        error.message(),
+        error.to_string(),
         "[add] shapes (2, 3) and (4,) cannot be broadcast: got lengths that differ, expected equal ones or 1"
     );
 }
@@ -220,7 +221,10 @@ fn async_evaluation_meets_its_readers() {
 fn an_allocation_that_cannot_be_had_leaves_the_arrays_usable() {
     let x = Array::full(Shape::from([1 << 40, 1 << 10]), 1.0, DType::Float32);
     let y = ops::exp(&x).unwrap();
-    assert!(matches!(y.eval(), Err(umber_core::Error::Memory(_))));
-    assert!(matches!(y.eval(), Err(umber_core::Error::Memory(_))), "still pending, fails the same way");
+    assert!(matches!(y.eval(), Err(error) if error.kind() == ErrorKind::Memory));
+    assert!(
+        matches!(y.eval(), Err(error) if error.kind() == ErrorKind::Memory),
+        "still pending, fails the same way"
+    );
     assert!(allocator::get_active_memory() < 1 << 40);
 }

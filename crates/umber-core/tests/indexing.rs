@@ -10,7 +10,7 @@ use umber_core::memory::{Access, Lease};
 use umber_core::ops::indexing::{Index, get, update};
 use umber_core::ops::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
 use umber_core::{Array, DType, Error, Shape};
-use umber_types::{Bool, ScatterKind};
+use umber_types::{Bool, ErrorKind, ScatterKind};
 
 fn numbers(shape: &[usize]) -> Array {
     let count = shape.iter().product::<usize>() as i32;
@@ -295,36 +295,37 @@ fn message(result: umber_core::Result<Array>) -> Error {
         Err(error) => error,
         Ok(array) => array.eval().expect_err("a bad index"),
     };
-    assert!(error.message().starts_with('['), "{error}");
+    assert!(error.to_string().starts_with('['), "{error}");
     error
 }
 
 #[test]
 fn bad_indices_are_errors_that_say_why() {
     let a = numbers(&[3, 4]);
-    let text = |index: &[Index]| message(get(&a, index)).message().to_owned();
-    assert!(matches!(message(get(&a, &[Index::Int(7)])), Error::Index(_)));
+    let text = |index: &[Index]| message(get(&a, index)).to_string();
+    assert!(message(get(&a, &[Index::Int(7)])).kind() == ErrorKind::Index);
     let begins = |index: &[Index], words: &str| assert!(text(index).starts_with(words), "{}", text(index));
     begins(&[Index::Int(7)], "[index] index 7 is out of bounds for axis 0 with size 3: got 7, expected");
     begins(
         &[all(), Index::Int(-5)],
         "[index] index -5 is out of bounds for axis 1 with size 4: got -5, expected",
     );
-    assert!(matches!(message(get(&a, &[all(), all(), all()])), Error::Index(_)));
-    assert!(matches!(message(get(&a, &[Index::Ellipsis, Index::Ellipsis])), Error::Index(_)));
-    assert!(matches!(message(get(&a, &[span(None, None, Some(0))])), Error::Value(_)));
+    assert!(message(get(&a, &[all(), all(), all()])).kind() == ErrorKind::Index);
+    assert!(message(get(&a, &[Index::Ellipsis, Index::Ellipsis])).kind() == ErrorKind::Index);
+    assert!(message(get(&a, &[span(None, None, Some(0))])).kind() == ErrorKind::Value);
     let floats = array(&[0.5f32], [1]);
-    assert!(matches!(message(get(&a, &[Index::Array(floats)])), Error::Type(_)));
+    assert!(message(get(&a, &[Index::Array(floats)])).kind() == ErrorKind::Type);
     let apart = [Index::Array(ints(&[0, 1])), Index::Array(ints(&[0, 1, 2]))];
-    assert!(matches!(message(get(&a, &apart)), Error::Index(_)));
+    assert!(message(get(&a, &apart)).kind() == ErrorKind::Index);
     // Index arrays are checked as they are used.
     let error = message(get(&a, &[Index::Int(0), Index::Array(ints(&[0, 9]))]));
-    let says = |error: &Error, words: &str| matches!(error, Error::Index(text) if text.starts_with(words));
+    let says =
+        |error: &Error, words: &str| error.kind() == ErrorKind::Index && error.to_string().starts_with(words);
     assert!(says(&error, "[index] index 9 is out of bounds for axis 1 with size 4"), "{error}");
     let wrong = message(update(ScatterKind::Set, &a, &[Index::Array(ints(&[3]))], &numbers(&[1])));
     assert!(says(&wrong, "[index] index 3 is out of bounds for axis 0 with size 3"), "{wrong}");
     let misfit = message(update(ScatterKind::Set, &a, &[Index::Int(0)], &numbers(&[3])));
-    assert!(misfit.message().contains("(3,)") && misfit.message().contains("(4,)"), "{misfit}");
+    assert!(misfit.to_string().contains("(3,)") && misfit.to_string().contains("(4,)"), "{misfit}");
     assert_eq!(values::<i32>(&a), (0..12).collect::<Vec<i32>>());
 }
 
@@ -336,7 +337,7 @@ fn a_failed_update_leaves_its_operands_as_they_were() {
     let bad = update(ScatterKind::Add, &a, &[Index::Array(late)], &ints(&[7, 7])).expect("recorded");
     drop(a);
     for _ in 0..2 {
-        assert!(matches!(bad.eval(), Err(Error::Index(_))));
+        assert!(matches!(bad.eval(), Err(error) if error.kind() == ErrorKind::Index));
     }
 }
 
@@ -431,11 +432,11 @@ fn masks_pick_where_they_hold() {
         let updated = update(kind, &a, &[Index::Mask(mask.clone())], &array(&[4], [1])).expect("fits");
         assert_eq!(values::<i32>(&updated), expected);
     }
-    assert!(matches!(message(get(&a, &[Index::Mask(bools(&[true], [1]))])), Error::Index(_)));
-    assert!(matches!(
-        message(update(ScatterKind::Set, &a, &[Index::Mask(mask)], &ints(&[1, 2]))),
-        Error::Value(_)
-    ));
+    assert!(message(get(&a, &[Index::Mask(bools(&[true], [1]))])).kind() == ErrorKind::Index);
+    assert!(
+        message(update(ScatterKind::Set, &a, &[Index::Mask(mask)], &ints(&[1, 2]))).kind()
+            == ErrorKind::Value
+    );
 }
 
 #[test]
@@ -450,9 +451,9 @@ fn take_puts_the_axes_of_the_indices_where_the_axis_was() {
     assert_eq!((scalar.shape()[..].to_vec(), values::<i32>(&scalar)), (vec![3], vec![3, 4, 5]));
     let empty = take(&numbers(&[0, 3]), &array::<i32>(&[], [0]), Some(0)).expect("takes nothing");
     assert_eq!(empty.shape()[..], [0, 3]);
-    assert!(matches!(message(take(&numbers(&[0, 3]), &ints(&[0]), Some(0))), Error::Index(_)));
-    assert!(matches!(message(take(&a, &ints(&[0]), Some(2))), Error::Axis(_)));
-    assert!(matches!(message(take(&a, &array(&[0.0f32], [1]), None)), Error::Type(_)));
+    assert!(message(take(&numbers(&[0, 3]), &ints(&[0]), Some(0))).kind() == ErrorKind::Index);
+    assert!(message(take(&a, &ints(&[0]), Some(2))).kind() == ErrorKind::Axis);
+    assert!(message(take(&a, &array(&[0.0f32], [1]), None)).kind() == ErrorKind::Type);
 }
 
 #[test]
@@ -462,8 +463,8 @@ fn along_an_axis_indices_broadcast_beside_it() {
     assert_eq!(pick(&array(&[2, -3], [2, 1]), Some(1)), [2, 3]);
     assert_eq!(pick(&array(&[0, 1], [1, 2]), Some(1)), [0, 1, 3, 4]);
     assert_eq!(pick(&ints(&[0, 5]), None), [0, 5]);
-    assert!(matches!(message(take_along_axis(&a, &ints(&[0]), Some(1))), Error::Value(_)));
-    assert!(matches!(message(take_along_axis(&a, &array(&[0; 3], [3, 1]), Some(1))), Error::Value(_)));
+    assert!(message(take_along_axis(&a, &ints(&[0]), Some(1))).kind() == ErrorKind::Value);
+    assert!(message(take_along_axis(&a, &array(&[0; 3], [3, 1]), Some(1))).kind() == ErrorKind::Value);
     let put = |indices: &Array, new: &Array, axis| {
         values::<i32>(&put_along_axis(&a, indices, new, axis).expect("fits"))
     };
@@ -477,7 +478,7 @@ fn blocks_start_where_an_array_says() {
     let a = numbers(&[2, 3, 4]);
     let block = dynamic_slice(&a, &ints(&[1, 2]), &[2, -2], &[1, 1, 2]).expect("fits");
     assert_eq!((block.shape()[..].to_vec(), values::<i32>(&block)), (vec![1, 1, 2], vec![9, 10]));
-    assert!(matches!(message(dynamic_slice(&a, &ints(&[3]), &[2], &[2, 3, 2])), Error::Index(_)));
+    assert!(message(dynamic_slice(&a, &ints(&[3]), &[2], &[2, 3, 2])).kind() == ErrorKind::Index);
     let written =
         dynamic_slice_update(&a, &array(&[-1, -2], [1, 1, 2]), &ints(&[1, 2]), &[2, 1]).expect("fits");
     let mut expected: Vec<i32> = (0..24).collect();

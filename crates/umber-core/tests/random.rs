@@ -198,7 +198,7 @@ fn what_cannot_be_drawn_is_refused() {
     ];
     for (op, result) in refused {
         let error = result.expect_err(op);
-        assert!(error.message().starts_with(&format!("[{op}]")), "{error}");
+        assert!(error.to_string().starts_with(&format!("[{op}]")), "{error}");
     }
     let class = random::categorical(&array::<f32>(&[], [0]), -1, Samples::One, Some(&key));
     assert!(class.is_err());

@@ -14,8 +14,8 @@ use umber_core::primitives::arg_reduce::ArgReduce;
 use umber_core::primitives::composite::{
     Composite, LayerNorm, LogSumExp, Parameter, RmsNorm, ShiftedLogSumExp, Softmax,
 };
-use umber_core::{Array, DType, Error, KeepAxes, Shape};
-use umber_types::{ArgReduceKind, Bool, Complex32, f16};
+use umber_core::{Array, DType, KeepAxes, Shape};
+use umber_types::{ArgReduceKind, Bool, Complex32, ErrorKind, f16};
 
 const NO: KeepAxes = KeepAxes::No;
 
@@ -59,8 +59,8 @@ fn axes_are_chosen_kept_or_dropped() {
     assert_eq!(values::<i32>(&ops::max(&x, Some(&[1]), NO).unwrap()), [8, 9, 10, 11, 20, 21, 22, 23]);
     assert_eq!(values::<i32>(&ops::min(&x, None, NO).unwrap()), [0]);
     assert_eq!(values::<i32>(&ops::sum(&x, Some(&[]), NO).unwrap()), values::<i32>(&x));
-    assert!(matches!(ops::sum(&x, Some(&[3]), NO), Err(Error::Axis(_))));
-    assert!(matches!(ops::sum(&x, Some(&[1, 1]), NO), Err(Error::Value(_))));
+    assert!(matches!(ops::sum(&x, Some(&[3]), NO), Err(error) if error.kind() == ErrorKind::Axis));
+    assert!(matches!(ops::sum(&x, Some(&[1, 1]), NO), Err(error) if error.kind() == ErrorKind::Value));
     assert_eq!(values::<i32>(&ops::count_nonzero(&x, Some(&[0, 1]), NO).unwrap()), [5, 6, 6, 6]);
 }
 
@@ -73,8 +73,8 @@ fn nothing_has_a_sum_but_no_extremum() {
     assert_eq!(values::<Bool>(&ops::all(&x, None, NO).unwrap()), [Bool(1)]);
     assert_eq!(values::<Bool>(&ops::any(&x, None, NO).unwrap()), [Bool(0)]);
     let error = ops::max(&x, Some(&[0]), NO).unwrap_err();
-    assert!(matches!(error, Error::Value(_)) && error.message().starts_with("[max]"), "{error}");
-    assert!(error.message().contains("(0, 3)"), "{error}");
+    assert!(error.kind() == ErrorKind::Value && error.to_string().starts_with("[max]"), "{error}");
+    assert!(error.to_string().contains("(0, 3)"), "{error}");
     assert_eq!(*ops::max(&x, Some(&[1]), NO).unwrap().shape(), Shape::from([0]));
     assert!(ops::argmax(&x, Some(0), NO).is_err());
     assert!(ops::logsumexp(&x, None, NO).is_err());
@@ -247,7 +247,7 @@ fn norms_check_what_they_are_given() {
     let x = array(&[1f32, 2.0, 3.0], [1, 3]);
     let weight = array(&[1f32, 1.0], [2]);
     let error = ops::fast::layer_norm(&x, Some(&weight), None, 1e-5).unwrap_err();
-    assert!(error.message().starts_with("[layer_norm]") && error.message().contains("(2,)"), "{error}");
+    assert!(error.to_string().starts_with("[layer_norm]") && error.to_string().contains("(2,)"), "{error}");
     assert!(ops::fast::rms_norm(&array(&[1i32], [1]), None, 1e-5).is_err());
     assert!(ops::fast::rms_norm(&array(&[1f32], Shape::scalar()), None, 1e-5).is_err());
     let half = array(&[f16::from_f32(1.0)], [1]);

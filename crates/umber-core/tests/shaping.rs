@@ -12,6 +12,7 @@ use umber_core::ops::{
     tril, triu, unflatten, unstack,
 };
 use umber_core::{Array, DType, Error, Result, Shape};
+use umber_types::ErrorKind;
 
 /// 0, 1, 2, … in a shape.
 fn numbers(shape: &[usize]) -> Array {
@@ -59,7 +60,7 @@ fn place(shape: &[usize], index: &[usize]) -> i32 {
 
 fn refused(result: Result<Array>, op: &str) -> Error {
     let error = result.expect_err("bad arguments");
-    assert!(error.message().starts_with(&format!("[{op}]")), "{error}");
+    assert!(error.to_string().starts_with(&format!("[{op}]")), "{error}");
     error
 }
 
@@ -80,7 +81,7 @@ fn reshape_keeps_the_order_of_elements() {
     assert_eq!(flatten(&numbers(&[]), 0, -1).expect("flattens").shape()[..], [1]);
     let a = numbers(&[2, 3]);
     for shape in [&[4i64][..], &[-1, -1], &[-1, 4], &[-2, 3], &[-1, 0]] {
-        assert!(matches!(refused(reshape(&a, shape), "reshape"), Error::Value(_)), "{shape:?}");
+        assert!(refused(reshape(&a, shape), "reshape").kind() == ErrorKind::Value, "{shape:?}");
     }
     refused(reshape(&numbers(&[0, 3]), &[0, -1]), "reshape");
     refused(flatten(&a, 1, 0), "flatten");
@@ -95,14 +96,14 @@ fn axes_of_length_one_come_and_go() {
     assert_eq!(squeeze(&a, None).expect("squeezes").shape()[..], [2]);
     assert_eq!(squeeze(&a, Some(&[-1])).expect("squeezes").shape()[..], [1, 2]);
     assert_eq!(squeeze(&a, Some(&[0, -1])).expect("squeezes").shape()[..], [2]);
-    assert!(matches!(refused(squeeze(&a, Some(&[1])), "squeeze"), Error::Value(_)));
-    assert!(matches!(refused(squeeze(&a, Some(&[0, 0])), "squeeze"), Error::Value(_)));
-    assert!(matches!(refused(squeeze(&a, Some(&[5])), "squeeze"), Error::Axis(_)));
+    assert!(refused(squeeze(&a, Some(&[1])), "squeeze").kind() == ErrorKind::Value);
+    assert!(refused(squeeze(&a, Some(&[0, 0])), "squeeze").kind() == ErrorKind::Value);
+    assert!(refused(squeeze(&a, Some(&[5])), "squeeze").kind() == ErrorKind::Axis);
     let b = numbers(&[2, 3]);
     assert_eq!(expand_dims(&b, &[0, -1]).expect("expands").shape()[..], [1, 2, 3, 1]);
     assert_eq!(expand_dims(&b, &[0, 2, -1]).expect("expands").shape()[..], [1, 2, 1, 3, 1]);
-    assert!(matches!(refused(expand_dims(&b, &[0, 0]), "expand_dims"), Error::Value(_)));
-    assert!(matches!(refused(expand_dims(&b, &[4]), "expand_dims"), Error::Axis(_)));
+    assert!(refused(expand_dims(&b, &[0, 0]), "expand_dims").kind() == ErrorKind::Value);
+    assert!(refused(expand_dims(&b, &[4]), "expand_dims").kind() == ErrorKind::Axis);
     for (shape, ndim, expected) in [
         (&[][..], 1, &[1][..]),
         (&[], 3, &[1, 1, 1]),
@@ -193,7 +194,7 @@ fn splits_meet_again() {
     let parts = split(&a, Split::Indices(&[4, 1]), 1).expect("cuts");
     assert_eq!(values::<i32>(&parts[2])[0], 1);
     assert!(split(&a, Split::Sections(4), 1).is_err() && split(&a, Split::Sections(0), 1).is_err());
-    assert!(matches!(split(&a, Split::Sections(1), 7), Err(Error::Axis(_))));
+    assert!(matches!(split(&a, Split::Sections(1), 7), Err(error) if error.kind() == ErrorKind::Axis));
     let rows = unstack(&a, 0).expect("cuts");
     assert_eq!((rows.len(), values::<i32>(&rows[1])), (2, vec![6, 7, 8, 9, 10, 11]));
     assert_eq!(unstack(&numbers(&[0, 2]), 0).expect("cuts").len(), 0);

@@ -10,9 +10,9 @@ use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
 use umber_core::graph::ArrayInternals;
 use umber_core::ops::{self, Side};
 use umber_core::primitives::sort::{Sort, Sorted};
-use umber_core::{Array, DType, Error, KeepAxes, Shape};
+use umber_core::{Array, DType, KeepAxes, Shape};
 use umber_types::SortOrder::{Ascending, Descending};
-use umber_types::f16;
+use umber_types::{ErrorKind, f16};
 
 #[test]
 fn rows_columns_and_everything_sort() {
@@ -74,10 +74,10 @@ fn parts_of_an_order() {
     let places = values::<u32>(&ops::argpartition(&x, -3, None).unwrap());
     assert_eq!(places[3], 2);
     for refused in [ops::partition(&x, 6, None), ops::argpartition(&x, -7, None), ops::topk(&x, 7, None)] {
-        assert!(matches!(refused, Err(Error::Value(_))));
+        assert!(matches!(refused, Err(error) if error.kind() == ErrorKind::Value));
     }
     let scalar = array(&[1i32], Shape::scalar());
-    assert!(matches!(ops::sort(&scalar, Some(-1), Ascending), Err(Error::Axis(_))));
+    assert!(matches!(ops::sort(&scalar, Some(-1), Ascending), Err(error) if error.kind() == ErrorKind::Axis));
 }
 
 #[test]

@@ -18,8 +18,8 @@ use umber_core::primitives::reduce::Reduce;
 use umber_core::primitives::reshape::Reshape;
 use umber_core::primitives::transpose::Transpose;
 use umber_core::transforms::{self, Trace, grad, jvp, pull_back, value_and_grad, vjp, vmap};
-use umber_core::{Array, Axes, DType, Error, Result, Shape, ops};
-use umber_types::{ReduceKind, Scalar};
+use umber_core::{Array, Axes, DType, Result, Shape, ops};
+use umber_types::{ErrorKind, ReduceKind, Scalar, error};
 
 type Named = (&'static str, fn(&Array) -> Result<Array>, f64, f64);
 
@@ -250,14 +250,20 @@ fn wrong_cotangents_and_values_are_refused() {
     let error = grad(|x| Ok(x * 2.0))(&x).unwrap_err();
     assert_eq!(
         error,
-        Error::Value("[grad] got an array of shape (2,) from the function, expected a scalar".into())
+        error!(Value("grad"), "got an array of shape (2,) from the function, expected a scalar")
     );
     let error = vjp(|x| Ok(x.to_vec()), &[x.clone()], &[ramp([3])]).unwrap_err();
-    assert!(matches!(error, Error::Value(text) if text.starts_with("[vjp] got a cotangent of shape (3,)")));
+    assert!(
+        error.kind() == ErrorKind::Value
+            && error.to_string().starts_with("[vjp] got a cotangent of shape (3,)")
+    );
     let error = vjp(|x| Ok(x.to_vec()), &[x.clone()], &[]).unwrap_err();
-    assert!(matches!(error, Error::Value(text) if text.starts_with("[vjp] got 0 cotangents")));
+    assert!(error.kind() == ErrorKind::Value && error.to_string().starts_with("[vjp] got 0 cotangents"));
     let error = jvp(|x| Ok(x.to_vec()), &[x.clone()], &[ramp([3])]).unwrap_err();
-    assert!(matches!(error, Error::Value(text) if text.starts_with("[jvp] got a tangent of shape (3,)")));
+    assert!(
+        error.kind() == ErrorKind::Value
+            && error.to_string().starts_with("[jvp] got a tangent of shape (3,)")
+    );
     // A trace that failed leaves nothing behind.
     assert_eq!(umber_core::graph::tracing::depth(), 0);
 }
@@ -408,16 +414,16 @@ fn unmapped_inputs_and_constant_outputs() {
     let shared = vmap(f, &[Some(0), None], &[Some(0), None, None])(&[x.clone(), w.clone()]).unwrap();
     assert_eq!(shared[1].shape(), &Shape::from([3]));
     let error = vmap(f, &[Some(0), None], &[None])(&[x.clone(), w.clone()]).unwrap_err();
-    assert!(matches!(error, Error::Value(text) if text.starts_with("[vmap] out_axes: got None")));
+    assert!(error.kind() == ErrorKind::Value && error.to_string().starts_with("[vmap] out_axes: got None"));
     let error = vmap(f, &[Some(0), Some(0)], &[Some(0)])(&[x.clone(), w]).unwrap_err();
-    assert!(matches!(error, Error::Value(text) if text.contains("lengths 2 and 3")));
+    assert!(error.kind() == ErrorKind::Value && error.to_string().contains("lengths 2 and 3"));
     let error = vmap(f, &[None], &[Some(0)])(&[x.clone(), x.clone()]).unwrap_err();
-    assert!(matches!(error, Error::Value(_)));
+    assert!(error.kind() == ErrorKind::Value);
     let error = vmap(f, &[Some(2)], &[Some(0)])(&[x.clone(), x.clone()]).unwrap_err();
-    assert!(matches!(error, Error::Axis(_)));
+    assert!(error.kind() == ErrorKind::Axis);
     let read = |a: &[Array]| a[0].item().map(|_| a.to_vec());
     let error = vmap(read, &[Some(0)], &[Some(0)])(&[ramp([2])]).unwrap_err();
-    assert!(matches!(error, Error::Value(text) if text.contains("inside vmap")));
+    assert!(error.kind() == ErrorKind::NoValue && error.to_string().contains("inside vmap"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use umber_core::Array;
-use umber_types::{Error, Result, bail};
+use umber_types::{Error, Result, bail, error};
 
 use crate::signature::{Content, content};
 use crate::{Mapping, Source, gguf, npy, npz, safetensors};
@@ -47,7 +47,7 @@ impl Format {
 
     /// The format whose signature the content begins with.
     ///
-    /// Fails with [`Error::Value`](umber_types::Error::Value) for any other content, and says what it looks like.
+    /// Fails with [`ErrorKind::Value`](umber_types::ErrorKind) for any other content, and says what it looks like.
     pub fn of_content(source: &Source) -> Result<Format> {
         source.named(|| match content(source)? {
             Content::Known(format) => Ok(format),
@@ -98,7 +98,7 @@ impl Format {
 
 /// The error about a file of a format that has no reader.
 pub(crate) fn foreign(what: &str, expected: &str, advice: &str) -> Error {
-    Error::Value(format!("got {what}, expected {expected}: {advice}"))
+    error!(Value, "got {what}, expected {expected}: {advice}")
 }
 
 /// What stands beside arrays in a file.

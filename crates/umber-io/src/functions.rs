@@ -15,7 +15,7 @@ use umber_core::export::{Exported, Free, Signature};
 use umber_core::graph::walk::IdMap;
 use umber_core::graph::{ArrayInternals, Program};
 use umber_core::{Array, DType, eval, ops};
-use umber_types::{Error, Result, bail, ensure};
+use umber_types::{Error, Result, bail, ensure, error};
 
 use crate::{Mapping, Source, safetensors};
 
@@ -172,14 +172,7 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
         });
     }
     let functions = serde_json::to_string(&records).map_err(|error| {
-        let what = error.to_string();
-        Error::Value(if what.contains("Op::Custom") {
-            "[export_function] got a custom_function with rules of its own inside of control flow or checkpoint, \
-             expected one without: rules are code, which files do not hold"
-                .to_owned()
-        } else {
-            format!("[export_function] the function cannot be kept in a file: {what}")
-        })
+        error!(Value("export_function"), "the function cannot be kept in a file: {error}")
     })?;
     let entries = [
         ("format", FORMAT.to_owned()),
@@ -238,11 +231,11 @@ fn levels_of(text: &str) -> usize {
 
 /// Read a file that [`save`] wrote. Whatever else is in there is refused: what it says is checked step by step.
 pub fn load(path: &Path) -> Result<Functions> {
-    let refused = |what: &str| Error::Value(format!("[{OP}] {}: {what}", path.display()));
+    let refused = |what: &str| error!(Value(OP), "{}: {what}", path.display());
     // A function may be called when its file is long gone or another: its arrays are copied.
     let contents = Source::open(path, Mapping::Copy)
         .and_then(|source| safetensors::read(&source))
-        .map_err(|error| error.map_message(|text| text.replacen("[load]", &format!("[{OP}]"), 1)))?;
+        .map_err(|error| error.with_op(OP))?;
     let entry = |name: &str| contents.metadata.get(name).map(String::as_str);
     ensure_that(entry("format") == Some(FORMAT), || {
         refused("not a file of functions, expected one by export_function")
@@ -260,10 +253,7 @@ pub fn load(path: &Path) -> Result<Functions> {
         // What a hostile file says of an operation may be such nonsense that the check of it fails.
         let checked = catch_unwind(AssertUnwindSafe(|| exported(record, &arrays)));
         let checked = checked.unwrap_or_else(|_| bail!(Value, "an operation's parameters make no sense"));
-        traces.push(
-            checked
-                .map_err(|error| error.map_message(|text| format!("[{OP}] {}: {text}", path.display())))?,
-        );
+        traces.push(checked.map_err(|error| error.with_op(OP).about(path.display()))?);
     }
     Ok(Functions { traces, metadata: entry("metadata").unwrap_or_default().to_owned() })
 }

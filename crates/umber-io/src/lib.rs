@@ -30,7 +30,7 @@ use std::io;
 
 use umber_core::graph::ArrayInternals;
 use umber_core::{Array, Shape};
-use umber_types::{Error, Result, ensure};
+use umber_types::{Error, ErrorKind, Result, ensure, error};
 
 /// An error of the operating system's about a file.
 fn io_error(op: &str, name: &str, error: &io::Error) -> Error {
@@ -39,17 +39,14 @@ fn io_error(op: &str, name: &str, error: &io::Error) -> Error {
     } else {
         ("write", "a place that can be written")
     };
-    let text = format!("[{op}] cannot {verb} {name}: got {error}, expected {expected}");
-    if error.kind() == io::ErrorKind::NotFound { Error::NotFound(text) } else { Error::Io(text) }
+    let is_missing = error.kind() == io::ErrorKind::NotFound;
+    let kind = if is_missing { ErrorKind::NotFound } else { ErrorKind::Io };
+    Error::new(kind, format!("cannot {verb} {name}: got {error}, expected {expected}")).with_op(op)
 }
 
 /// The error as one of `op`, about the file `name`.
 fn about(op: &str, name: &str, error: Error) -> Error {
-    error.map_message(|text| {
-        let fault =
-            text.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(&*text, |(_, rest)| rest);
-        format!("[{op}] {name}: {fault}")
-    })
+    error.with_op(op).about(name)
 }
 
 /// More axes than any array needs; a file that says so is damaged.
@@ -65,7 +62,7 @@ fn shape_of(lengths: &[u64]) -> Result<Shape> {
     );
     let signed: Vec<i64> = lengths.iter().map(|&length| i64::try_from(length).unwrap_or(i64::MAX)).collect();
     Shape::checked("load", &signed).map_err(|_| {
-        Error::Value(format!("got the shape {lengths:?}, expected no more elements than memory can address"))
+        error!(Value, "got the shape {lengths:?}, expected no more elements than memory can address")
     })
 }
 

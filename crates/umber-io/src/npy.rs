@@ -137,7 +137,7 @@ fn more(bytes: &mut Vec<u8>, length: usize, take: Take<'_>) -> Result<()> {
             break;
         }
         if bytes.try_reserve(piece.len()).is_err() {
-            bail!(Memory, "[load] no memory for the bytes of a file: got more than {} of them", bytes.len());
+            bail!(Memory("load"), "no memory for the bytes of a file: got more than {} of them", bytes.len());
         }
         bytes.extend_from_slice(&piece);
     }
@@ -187,14 +187,14 @@ impl Prepared {
     pub(crate) fn new(array: &Array) -> Result<Prepared> {
         ensure!(
             array.ndim() <= MOST_AXES,
-            Value,
-            "[save] got an array of {} axes, expected at most {MOST_AXES}",
+            Value("save"),
+            "got an array of {} axes, expected at most {MOST_AXES}",
             array.ndim()
         );
         ensure!(
             !array.dtype().is_float8(),
-            Type,
-            "[save] got {}, for which the npy format has no word, expected save_safetensors, or view(uint8) for its bits",
+            Type("save"),
+            "got {}, for which the npy format has no word, expected save_safetensors, or view(uint8) for its bits",
             array.dtype()
         );
         let array = &array.to_host()?;

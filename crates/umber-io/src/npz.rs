@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use umber_core::{Array, eval, frontend};
-use umber_types::{Error, Result};
+use umber_types::{Error, Result, error};
 
 use crate::format::foreign;
 use crate::npy::{self, Held, Prepared};
@@ -45,7 +45,8 @@ pub fn load(path: &Path) -> Result<Contents> {
 ///
 /// A member is an array by its content; its name loses the suffix `.npy` unless another member has the shorter name.
 ///
-/// Fails with [`Error::Value`] for an archive that holds neither arrays nor texts, and says what it looks like.
+/// Fails with [`ErrorKind::Value`](umber_types::ErrorKind) for an archive that holds neither arrays nor texts, and says
+/// what it looks like.
 pub fn read(source: &Source) -> Result<Contents> {
     source.named(|| {
         let archive = members(source)?;
@@ -53,7 +54,7 @@ pub fn read(source: &Source) -> Result<Contents> {
         for member in &archive.members {
             frontend::check_interrupted()?;
             read_member(source, member, &archive.members, &mut contents)
-                .map_err(|error| error.map_message(|text| format!("'{}': {text}", member.name)))?;
+                .map_err(|error| error.about(format_args!("'{}'", member.name)))?;
         }
         let is_empty = contents.arrays.is_empty() && contents.texts.is_empty();
         if is_empty && archive.comment != NO_ARRAYS {
@@ -91,15 +92,16 @@ fn without_arrays(members: &[Member], others: &[(String, String)]) -> Error {
         return foreign(what, "an npz file", advice);
     }
     if members.is_empty() {
-        return Error::Value("got a zip archive without members, expected an npz file with an array".into());
+        return error!(Value, "got a zip archive without members, expected an npz file with an array");
     }
     let shown: Vec<_> = others.iter().take(SHOWN).map(|(name, what)| format!("'{name}', {what}")).collect();
     let more = if others.len() > SHOWN { "; …" } else { "" };
-    Error::Value(format!(
+    error!(
+        Value,
         "got a zip archive of {} members of which none is an array ({}{more}), expected an npz file",
         members.len(),
-        shown.join("; "),
-    ))
+        shown.join("; ")
+    )
 }
 
 /// Write arrays into a file, whole or not at all.

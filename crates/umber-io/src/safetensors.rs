@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use umber_core::{Array, DType, eval, frontend};
-use umber_types::{Error, Result, bail, ensure};
+use umber_types::{Result, bail, ensure, error};
 
 use crate::{MOST_AXES, Mapping, Source, Target, bytes_of, shape_of};
 
@@ -145,8 +145,8 @@ pub fn read(source: &Source) -> Result<Contents> {
         let mut arrays = Vec::with_capacity(entries.len());
         for (name, entry) in entries {
             frontend::check_interrupted()?;
-            let array = tensor(source, begin, &entry)
-                .map_err(|error| error.map_message(|text| format!("'{name}': {text}")))?;
+            let array =
+                tensor(source, begin, &entry).map_err(|error| error.about(format_args!("'{name}'")))?;
             arrays.push((name, array));
         }
         arrays.sort_by(|a, b| a.0.cmp(&b.0));
@@ -177,7 +177,7 @@ fn header_end(source: &Source) -> Result<usize> {
 fn header(source: &Source) -> Result<Header> {
     let bytes = source.bytes(8..header_end(source)?)?;
     serde_json::from_slice(&bytes).map_err(|error| {
-        Error::Value(format!("got a header that is damaged ({error}), expected that of a safetensors file"))
+        error!(Value, "got a header that is damaged ({error}), expected that of a safetensors file")
     })
 }
 
@@ -232,24 +232,24 @@ fn prepare<'a>(
     for (name, array) in arrays {
         ensure!(
             name != METADATA,
-            Value,
-            "[save_safetensors] got '{METADATA}', which names the file's metadata, expected another name for an array"
+            Value("save_safetensors"),
+            "got '{METADATA}', which names the file's metadata, expected another name for an array"
         );
         ensure!(
             names.insert(name),
-            Value,
-            "[save_safetensors] got the name '{name}' twice, expected it once"
+            Value("save_safetensors"),
+            "got the name '{name}' twice, expected it once"
         );
         ensure!(
             array.ndim() <= MOST_AXES,
-            Value,
-            "[save_safetensors] '{name}': got an array of {} axes, expected at most {MOST_AXES}",
+            Value("save_safetensors"),
+            "'{name}': got an array of {} axes, expected at most {MOST_AXES}",
             array.ndim()
         );
         let Some(word) = word_of(array.dtype()) else {
             bail!(
-                Type,
-                "[save_safetensors] '{name}': got {}, for which the format has no word, expected another dtype",
+                Type("save_safetensors"),
+                "'{name}': got {}, for which the format has no word, expected another dtype",
                 array.dtype()
             );
         };
@@ -258,7 +258,7 @@ fn prepare<'a>(
     // The wide ones first, so that every element lies at a multiple of its size.
     order.sort_by(|a, b| b.1.dtype().size().cmp(&a.1.dtype().size()).then_with(|| a.0.cmp(b.0)));
     let mut map = serde_json::Map::new();
-    let failed = |error: serde_json::Error| Error::Runtime(format!("[save_safetensors] {error}"));
+    let failed = |error: serde_json::Error| error!(Runtime("save_safetensors"), "{error}");
     if let Some(metadata) = metadata {
         let sorted: BTreeMap<_, _> = metadata.iter().collect();
         map.insert(METADATA.to_owned(), serde_json::to_value(sorted).map_err(failed)?);
@@ -275,8 +275,8 @@ fn prepare<'a>(
     text.resize((text.len() + 8).next_multiple_of(ALIGNMENT) - 8, b' ');
     ensure!(
         text.len() <= LONGEST_HEADER,
-        Value,
-        "[save_safetensors] got names, shapes and texts of {} bytes, expected at most {LONGEST_HEADER}",
+        Value("save_safetensors"),
+        "got names, shapes and texts of {} bytes, expected at most {LONGEST_HEADER}",
         text.len()
     );
     let mut bytes = (text.len() as u64).to_le_bytes().to_vec();

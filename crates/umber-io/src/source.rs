@@ -74,8 +74,8 @@ impl Source {
         check_is_file(&metadata, &name)?;
         let (Ok(end), Ok(start)) = (usize::try_from(metadata.len()), usize::try_from(start)) else {
             bail!(
-                Value,
-                "[load] {name}: got {} bytes, expected as many as memory can address",
+                Value("load"),
+                "{name}: got {} bytes, expected as many as memory can address",
                 metadata.len()
             );
         };
@@ -232,8 +232,8 @@ fn check_is_file(metadata: &Metadata, name: &str) -> Result<()> {
     let got = if kind.is_fifo() { "a pipe" } else { "something that is no file" };
     ensure!(
         kind.is_file(),
-        Io,
-        "[load] {name}: got {got}, expected a file, or one that is open in binary mode"
+        Io("load"),
+        "{name}: got {got}, expected a file, or one that is open in binary mode"
     );
     Ok(())
 }

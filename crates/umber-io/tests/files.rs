@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use umber_types::ErrorKind;
 
 use proptest::prelude::*;
 use umber_core::graph::ArrayInternals;
@@ -110,8 +111,8 @@ fn every_cut_is_an_error() {
         for length in 0..end {
             let source = Source::from_bytes(&bytes[..length], "cut").expect("memory");
             let error = read(&source, Some(format)).expect_err("it is cut short");
-            assert!(error.message().starts_with("[load] cut: "), "{error}");
-            assert!(error.message().contains("got ") && error.message().contains("expected "), "{error}");
+            assert!(error.to_string().starts_with("[load] cut: "), "{error}");
+            assert!(error.to_string().contains("got ") && error.to_string().contains("expected "), "{error}");
         }
     }
 }
@@ -120,12 +121,12 @@ fn every_cut_is_an_error() {
 fn a_failed_writing_leaves_the_old_file() {
     let path = Temporary::new("failed.npy");
     npy::save(&path.0, &sample()).expect("written");
-    let mut stop = |_: u64, _: u64| Err(Error::Interrupted);
+    let mut stop = |_: u64, _: u64| Err(Error::interrupted());
     let target = Target::from(&path.0).reporting(&mut stop);
-    assert_eq!(npy::save(target, &Array::from([1])), Err(Error::Interrupted));
+    assert_eq!(npy::save(target, &Array::from([1])), Err(Error::interrupted()));
     assert!(npy::load(&path.0).expect("whole").equals(&sample()).expect("one shape"));
     let absent = npy::load(&path.0.with_extension("absent")).expect_err("it is not there");
-    assert!(matches!(absent, Error::NotFound(_)), "{absent}");
+    assert!(absent.kind() == ErrorKind::NotFound, "{absent}");
 }
 
 #[test]
@@ -134,13 +135,13 @@ fn a_claimed_size_costs_no_memory() {
     let text = String::from_utf8_lossy(&bytes[10..128]).replace("(8,)", "(99999999999,)");
     bytes.splice(10..128, text.bytes().take(118));
     let error = npy::read(&Source::from_bytes(&bytes, "x").expect("memory")).expect_err("too little data");
-    assert!(matches!(error, Error::Value(_)), "{error}");
+    assert!(error.kind() == ErrorKind::Value, "{error}");
     let header = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
     let mut twice = (header.len() as u64).to_le_bytes().to_vec();
     twice.extend_from_slice(header.as_bytes());
     twice.push(1);
     let error = safetensors::read(&Source::from_bytes(&twice, "x").expect("memory")).expect_err("twice");
-    assert!(error.message().contains("twice"), "{error}");
+    assert!(error.to_string().contains("twice"), "{error}");
 }
 
 #[test]
@@ -185,7 +186,7 @@ proptest! {
                     prop_assert!(array.to_dense().is_ok());
                 }
             }
-            Err(error) => prop_assert!(error.message().starts_with("[load] damaged: "), "{}", error),
+            Err(error) => prop_assert!(error.to_string().starts_with("[load] damaged: "), "{}", error),
         }
     }
 }

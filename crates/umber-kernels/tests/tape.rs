@@ -5,8 +5,8 @@ use umber_kernels::tape::{Program, copy, supports_binary, supports_unary};
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape};
 use umber_types::{
-    BinaryKind, Bool, Complex32, Complex64, DType, Element, Error, Layout, Scalar, Shape, UnaryKind, bf16,
-    f16, match_dtype,
+    BinaryKind, Bool, Complex32, Complex64, DType, Element, ErrorKind, Layout, Scalar, Shape, UnaryKind,
+    bf16, f16, match_dtype,
 };
 
 mod operands;
@@ -76,14 +76,17 @@ fn a_refused_dtype_is_a_type_error_that_names_both() {
     let steps = vec![Step::Binary { kind: BinaryKind::BitwiseAnd, a: 0, b: 0 }];
     let tape = Tape { inputs: vec![DType::Float32], steps, outputs: vec![1] };
     let error = Program::new(&tape).expect_err("floats have no bits to combine");
-    assert!(matches!(error, Error::Type(_)));
-    assert!(error.message().starts_with("[bitwise_and] ") && error.message().contains("float32"), "{error}");
+    assert!(error.kind() == ErrorKind::Type);
+    assert!(
+        error.to_string().starts_with("[bitwise_and] ") && error.to_string().contains("float32"),
+        "{error}"
+    );
     let steps = vec![Step::Binary { kind: BinaryKind::Add, a: 0, b: 1 }];
     let tape = Tape { inputs: vec![DType::Float32, DType::Int32], steps, outputs: vec![2] };
-    assert!(matches!(Program::new(&tape), Err(Error::Type(_))));
+    assert!(matches!(Program::new(&tape), Err(error) if error.kind() == ErrorKind::Type));
     let tape =
         Tape { inputs: vec![], steps: vec![Step::Unary { kind: UnaryKind::Abs, x: 3 }], outputs: vec![0] };
-    assert!(matches!(Program::new(&tape), Err(Error::Value(_))));
+    assert!(matches!(Program::new(&tape), Err(error) if error.kind() == ErrorKind::Value));
 }
 
 /// Every pair of interesting integers, cut down to the type.

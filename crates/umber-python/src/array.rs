@@ -257,9 +257,10 @@ impl PyArray {
         if let Scalar::Float(float) = value
             && !float.is_finite()
         {
-            return Err(to_exception(umber_core::Error::Overflow(format!(
-                "[int] got {float}, expected a finite number"
-            ))));
+            return Err(to_exception(umber_core::types::error!(
+                Overflow("int"),
+                "got {float}, expected a finite number"
+            )));
         }
         convert::to_number(py, value)?.call_method0(py, "__int__")
     }

@@ -109,9 +109,10 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
         && let Some(Scalar::Int(number)) =
             flat.numbers.iter().find(|number| matches!(number, Scalar::Int(..0)))
     {
-        return Err(to_exception(umber_core::Error::Overflow(format!(
-            "[array] got {number} beside integers beyond int64, expected none negative beside them"
-        ))));
+        return Err(to_exception(umber_core::types::error!(
+            Overflow("array"),
+            "got {number} beside integers beyond int64, expected none negative beside them"
+        )));
     }
     let dtype = dtype.or(flat.dtype).unwrap_or(DType::Float32);
     let mut bytes = Vec::new();
@@ -209,10 +210,11 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
         let Some(value) = value else {
             return match leaf_array(object)? {
                 Some(array) => flat.push_array(array, shape, depth),
-                None => Err(to_exception(umber_core::Error::Type(format!(
-                    "[array] got {} as an element, expected a number or an array",
+                None => Err(to_exception(umber_core::types::error!(
+                    Type("array"),
+                    "got {} as an element, expected a number or an array",
                     object.get_type().name()?
-                )))),
+                ))),
             };
         };
         if depth != shape.len() {
@@ -487,10 +489,11 @@ pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult
     };
     match made {
         Some(array) => Ok(array),
-        None => Err(to_exception(umber_core::Error::Type(format!(
-            "[array] got {}, expected numbers, a nested sequence of them, or what shares its memory",
+        None => Err(to_exception(umber_core::types::error!(
+            Type("array"),
+            "got {}, expected numbers, a nested sequence of them, or what shares its memory",
             object.get_type().name()?
-        )))),
+        ))),
     }
 }
 

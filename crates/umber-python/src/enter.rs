@@ -1,6 +1,7 @@
 //! The only place that knows Python's exceptions and the global interpreter lock.
 
 use std::sync::{Arc, LazyLock};
+use umber_core::types::ErrorKind;
 
 use pyo3::exceptions::{
     PyBufferError, PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
@@ -146,9 +147,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// What stands before the line of an operation in the text of its error.
-const RECORDED: &str = "\nrecorded at ";
-
 /// Do the texts of errors name the user's line?
 fn names_lines() -> bool {
     static NAMED: LazyLock<bool> =
@@ -158,33 +156,35 @@ fn names_lines() -> bool {
 
 /// The exception an error becomes.
 pub(crate) fn to_exception(error: Error) -> PyErr {
-    // What the user asked for a value is found by the line that asked.
-    let error = if umber_core::runtime::lacks_value(&error) {
-        error.map_message(|text| match origin() {
-            Some(line) => format!("{text}\nasked for at {line}"),
-            None => text,
-        })
-    } else if names_lines() {
-        // An operation that failed eagerly has no node that knows its line: it is the line that is running.
-        error.map_message(|text| match origin() {
-            Some(line) if !text.contains(RECORDED) => format!("{text}{RECORDED}{line}"),
-            _ => text,
-        })
-    } else {
-        error
+    // What the user asked for a value is found by the line that asked. An operation that failed eagerly has no node that
+    // knows its line: it is the line that is running.
+    let error = match error.kind() {
+        ErrorKind::NoValue => match origin() {
+            Some(line) => error.with_note(format!("\nasked for at {line}")),
+            None => error,
+        },
+        _ if names_lines() && error.origin().is_none() => error.recorded_at(origin().as_ref()),
+        _ => error,
     };
-    Python::attach(|py| match error {
-        Error::Value(m) => PyValueError::new_err(m),
-        Error::Index(m) => of(py, Class::Index, m),
-        Error::Memory(m) => PyMemoryError::new_err(m),
-        Error::Io(m) => of(py, Class::File, m),
-        Error::NotFound(m) => of(py, Class::FileMissing, m),
-        Error::Runtime(m) => PyRuntimeError::new_err(m),
-        Error::Interrupted => PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
-        Error::Type(m) => of(py, Class::DType, m),
-        Error::Axis(m) => of(py, Class::Axis, m),
-        Error::Buffer(m) => of(py, Class::Copy, m),
-        Error::Overflow(m) => of(py, Class::Range, m),
+    Python::attach(|py| {
+        let text = error.to_string();
+        let exception = match error.kind() {
+            ErrorKind::Value | ErrorKind::NoValue => PyValueError::new_err(text),
+            ErrorKind::Index => of(py, Class::Index, text),
+            ErrorKind::Memory => PyMemoryError::new_err(text),
+            ErrorKind::Io => of(py, Class::File, text),
+            ErrorKind::NotFound => of(py, Class::FileMissing, text),
+            ErrorKind::Interrupted => {
+                return PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
+            }
+            ErrorKind::Type => of(py, Class::DType, text),
+            ErrorKind::Axis => of(py, Class::Axis, text),
+            ErrorKind::Buffer => of(py, Class::Copy, text),
+            ErrorKind::Overflow => of(py, Class::Range, text),
+            // Kinds that are added later are failures of a run until they are given a class here.
+            _ => PyRuntimeError::new_err(text),
+        };
+        if error.is_deferred() { crate::explain::settled(py, exception) } else { exception }
     })
 }
 
@@ -243,7 +243,7 @@ pub(crate) fn as_ours(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
 /// it up again.
 pub(crate) fn carry(py: Python<'_>, exception: PyErr) -> Error {
     exception.restore(py);
-    Error::Interrupted
+    Error::interrupted()
 }
 
 /// A result whose error is Python's.

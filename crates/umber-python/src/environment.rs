@@ -27,7 +27,7 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
         warn(py, "UMBER_EAGER", &answer, "0 or 1")?;
     }
     if let Err(error) = umber_simulated::register_from_environment() {
-        let text = CString::new(error.message().to_owned())?;
+        let text = CString::new(error.to_string())?;
         PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)?;
     }
     Ok(())

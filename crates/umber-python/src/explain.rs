@@ -242,9 +242,6 @@ fn rewrite(py: Python<'_>, error: &PyErr, about: &About, given: &Given<'_>) -> P
         return Ok(());
     }
     value.setattr(SETTLED, true)?;
-    if umber_core::runtime::is_last_failure(&text) {
-        return Ok(());
-    }
     let argument = take_note(value)?;
     let text = match argument {
         Some(argument) => {

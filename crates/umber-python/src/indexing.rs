@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
 use smallvec::SmallVec;
 use umber_core::graph::ArrayInternals;
-use umber_core::types::ScatterKind;
+use umber_core::types::{ScatterKind, error};
 use umber_core::{Array, DType, Scalar, ops};
 
 use crate::args::Operand;
@@ -262,11 +262,12 @@ fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if class_of_kind(widened) <= class_of_kind(array.dtype()) {
         return Ok(());
     }
-    Err(to_exception(umber_core::Error::Type(format!(
-        "[index] an operator in place made {widened} of a part of an array of {0}, which cannot hold it; convert the array \
+    Err(to_exception(umber_core::types::error!(
+        Type("index"),
+        "an operator in place made {widened} of a part of an array of {0}, which cannot hold it; convert the array \
          first, or assign `(a[index] + value).astype({0})`",
         array.dtype()
-    ))))
+    )))
 }
 
 #[pymethods]
@@ -399,8 +400,10 @@ impl ArrayAt {
 
 fn negated(value: &Bound<'_, PyAny>, like: &Array) -> PyResult<Array> {
     if like.dtype() == DType::Bool {
-        let text = "[index] got an array of bool to subtract from, expected one of numbers";
-        return Err(umber_core::Error::Type(text.to_owned())).or_raise();
+        return Err(to_exception(error!(
+            Type("index"),
+            "got an array of bool to subtract from, expected one of numbers"
+        )));
     }
     let value = value.extract::<Operand>()?.beside(like)?;
     ops::negative(&ops::astype(&value, like.dtype()).or_raise()?).or_raise()

@@ -51,10 +51,11 @@ fn get_memory_limit() -> usize {
 /// A number of bytes.
 fn bytes(op: &str, limit: i128) -> PyResult<usize> {
     usize::try_from(limit).map_err(|_| {
-        to_exception(umber_core::Error::Overflow(format!(
-            "[{op}] got a limit of {limit} bytes, expected zero or more, at most {}",
+        to_exception(umber_core::types::error!(
+            Overflow(op),
+            "got a limit of {limit} bytes, expected zero or more, at most {}",
             usize::MAX
-        )))
+        ))
     })
 }
 

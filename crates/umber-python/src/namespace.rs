@@ -2,11 +2,12 @@
 //! belongs to, what can be asked of that, and operators in place that keep dtype and shape.
 
 use std::cell::Cell;
+use umber_core::types::error;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use umber_core::{Array, DType, Error, Stream, device, ops};
+use umber_core::{Array, DType, Stream, device, ops};
 
 use crate::args::{DeviceArg, StreamArg, placed};
 use crate::array::PyArray;
@@ -202,11 +203,12 @@ pub(crate) fn check_in_place(op: &str, before: &Array, result: &Array) -> PyResu
         return Ok(());
     }
     if before.dtype() != result.dtype() {
-        return Err(to_exception(Error::Type(format!(
-            "[{op}] an operator in place would make {} of an array of {}, expected an operand that keeps the dtype",
+        return Err(to_exception(error!(
+            Type(op),
+            "an operator in place would make {} of an array of {}, expected an operand that keeps the dtype",
             result.dtype(),
             before.dtype()
-        ))));
+        )));
     }
     if before.shape() != result.shape() {
         return Err(PyValueError::new_err(format!(

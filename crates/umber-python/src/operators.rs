@@ -5,8 +5,8 @@ use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 use umber_core::ops::Side;
-use umber_core::types::{BinaryKind, Kind};
-use umber_core::{Array, DType, Error, Result, Scalar, ops};
+use umber_core::types::{BinaryKind, Kind, error};
+use umber_core::{Array, DType, Result, Scalar, ops};
 
 use crate::args::{self, Operand, StreamArg, on};
 use crate::array::PyArray;
@@ -115,10 +115,7 @@ fn refuse_or_defer(name: &str, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
 
 /// The exception for what is no operand.
 fn not_an_operand(name: &str, other: &Bound<'_, PyAny>) -> PyResult<PyErr> {
-    Ok(to_exception(Error::Type(format!(
-        "[{name}] got {}, expected an array or a number",
-        other.get_type().name()?
-    ))))
+    Ok(to_exception(error!(Type(name), "got {}, expected an array or a number", other.get_type().name()?)))
 }
 
 /// `this op= other`: the result is computed anew and put in place.
@@ -129,11 +126,12 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> P
     };
     // The quotient of integers is no integer, and whoever shares the array or a part of it would not see it.
     if name == "divide" && !own.dtype().is_inexact() {
-        return Err(to_exception(Error::Type(format!(
-            "[divide] `/=` would make floats of an array of {}, expected floats or complex numbers; use `//=`, or \
+        return Err(to_exception(error!(
+            Type("divide"),
+            "`/=` would make floats of an array of {}, expected floats or complex numbers; use `//=`, or \
              `a = a / b`",
             own.dtype()
-        ))));
+        )));
     }
     let result = op(&own, &other).or_raise()?;
     check_in_place(name, &own, &result)?;

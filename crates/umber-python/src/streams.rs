@@ -63,10 +63,11 @@ impl PyDevice {
     #[pyo3(signature = (r#type, index = 0))]
     fn new(r#type: PyDeviceType, index: i64) -> PyResult<PyDevice> {
         let index = u32::try_from(index).map_err(|_| {
-            to_exception(umber_core::Error::Overflow(format!(
-                "[Device] index: got {index}, expected 0 to {}",
+            to_exception(umber_core::types::error!(
+                Overflow("Device"),
+                "index: got {index}, expected 0 to {}",
                 u32::MAX
-            )))
+            ))
         })?;
         Ok(PyDevice(Device { kind: r#type.0, index }))
     }

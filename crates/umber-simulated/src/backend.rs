@@ -48,7 +48,7 @@ unsafe impl Backend for Simulated {
         self.machine.check_process()?;
         self.machine.violations.settle()?;
         if self.machine.faults.refuses_launch() {
-            bail!(Runtime, "[simulated] launch refused");
+            bail!(Runtime("simulated"), "launch refused");
         }
         let stream = self.own_stream(task.stream)?;
         let inputs = task.inputs.iter().zip(&task.dtypes).map(|(input, &dtype)| self.place(input, dtype));
@@ -83,8 +83,8 @@ unsafe impl Backend for Simulated {
         let stream = self.own_stream(stream)?;
         ensure!(
             from.layout().shape == to.layout().shape,
-            Runtime,
-            "[simulated] got a copy from shape {} to {}, expected one shape",
+            Runtime("simulated"),
+            "got a copy from shape {} to {}, expected one shape",
             from.layout().shape,
             to.layout().shape
         );
@@ -99,8 +99,8 @@ unsafe impl Backend for Simulated {
         let target = if let Some(storage) = block::beside(to) {
             ensure!(
                 !reads.is_empty(),
-                Runtime,
-                "[simulated] got a copy from host to host, expected one of the device"
+                Runtime("simulated"),
+                "got a copy from host to host, expected one of the device"
             );
             End::Host(storage)
         } else {
@@ -151,8 +151,8 @@ impl Simulated {
     fn own_stream(&self, stream: Stream) -> Result<u32> {
         ensure!(
             stream.device == self.machine.device,
-            Runtime,
-            "[simulated] got {stream}, expected a stream of {}",
+            Runtime("simulated"),
+            "got {stream}, expected a stream of {}",
             self.machine.device
         );
         Ok(stream.index)
@@ -163,7 +163,7 @@ impl Simulated {
             return Ok(());
         }
         Err(self.machine.violations.note(format!(
-            "[simulated] got a wait for work {} of {}, expected work that was started, the last of which is {started}",
+            "got a wait for work {} of {}, expected work that was started, the last of which is {started}",
             event.number, event.stream
         )))
     }
@@ -179,8 +179,8 @@ impl Simulated {
         match memory.and_then(|memory| memory.downcast_ref::<Memory>()) {
             Some(memory) if Arc::ptr_eq(&memory.machine, &self.machine) => Ok(Arc::clone(&memory.block)),
             Some(_) | None => bail!(
-                Runtime,
-                "[simulated] got memory of {}, expected memory of {}",
+                Runtime("simulated"),
+                "got memory of {}, expected memory of {}",
                 buffer.device(),
                 self.machine.device
             ),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use umber_types::{Error, Result};
+use umber_types::{Result, error};
 
 use crate::{Config, open};
 
@@ -35,8 +35,7 @@ fn parse(value: &str) -> Result<(u32, Config)> {
         _ => {}
     }
     for option in value.split(',') {
-        let fault =
-            || Error::Value(format!("[{VARIABLE}] got {option:?}, expected 0, 1 or options of {OPTIONS}"));
+        let fault = || error!(Value(VARIABLE), "got {option:?}, expected 0, 1 or options of {OPTIONS}");
         let (key, text) = option.split_once('=').ok_or_else(fault)?;
         let number: u64 = text.trim().parse().map_err(|_| fault())?;
         let flag = || if number <= 1 { Ok(number == 1) } else { Err(fault()) };
@@ -93,8 +92,8 @@ mod tests {
             "seed",
         ] {
             let error = parse(value).expect_err("not an option");
-            assert!(error.message().starts_with("[UMBER_SIMULATED_GPU] got "), "{error}");
-            assert!(error.message().contains(value) && error.message().contains("delay_us"), "{error}");
+            assert!(error.to_string().starts_with("[UMBER_SIMULATED_GPU] got "), "{error}");
+            assert!(error.to_string().contains(value) && error.to_string().contains("delay_us"), "{error}");
         }
     }
 }

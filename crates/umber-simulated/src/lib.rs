@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use umber_core::memory::Event;
-use umber_types::{Device, DeviceType, Error, Result, Stream, ensure};
+use umber_types::{Device, DeviceType, Error, ErrorKind, Result, Stream, ensure};
 
 pub use environment::register_from_environment;
 use faults::Faults;
@@ -91,7 +91,7 @@ struct Machine {
 struct Violations {
     all: Mutex<Vec<String>>,
     /// One that no call could answer with: the next launch does.
-    owed: Mutex<Option<String>>,
+    owed: Mutex<Option<Error>>,
 }
 
 /// Open the simulated accelerator `Device(gpu, index)`.
@@ -166,8 +166,8 @@ impl Machine {
     fn check_process(&self) -> Result<()> {
         ensure!(
             self.is_own_process(),
-            Runtime,
-            "[simulated] the device was in use when this process was forked, expected a process that was spawned"
+            Runtime("simulated"),
+            "the device was in use when this process was forked, expected a process that was spawned"
         );
         Ok(())
     }
@@ -184,20 +184,21 @@ impl Machine {
 
 impl Violations {
     /// Note what was not ordered, as the error of the call that asked for it.
-    fn note(&self, text: String) -> Error {
-        lock(&self.all).push(text.clone());
-        Error::Runtime(text)
+    fn note(&self, detail: impl Into<String>) -> Error {
+        let error = Error::new(ErrorKind::Runtime, detail).with_op("simulated");
+        lock(&self.all).push(error.to_string());
+        error
     }
 
     /// Note what was not ordered where no error can be answered.
-    fn owe(&self, text: String) {
-        lock(&self.all).push(text.clone());
-        lock(&self.owed).get_or_insert(text);
+    fn owe(&self, detail: String) {
+        let error = self.note(detail);
+        lock(&self.owed).get_or_insert(error);
     }
 
     /// Answer with the error that is owed.
     fn settle(&self) -> Result<()> {
-        lock(&self.owed).take().map_or(Ok(()), |text| Err(Error::Runtime(text)))
+        lock(&self.owed).take().map_or(Ok(()), Err)
     }
 }
 

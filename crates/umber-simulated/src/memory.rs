@@ -99,7 +99,10 @@ impl Pool {
     /// A block of at least `bytes` bytes, and how many bytes it has; waits for memory that work under way still uses.
     fn allocate(&self, bytes: usize, streams: &Streams) -> Result<Block> {
         let Some(capacity) = bytes.max(1).checked_next_multiple_of(ALIGNMENT) else {
-            bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
+            bail!(
+                Memory(umber_core::memory::allocator::OP),
+                "got {bytes} bytes to allocate, expected no more than memory can address"
+            );
         };
         loop {
             let mut state = lock(&self.state);
@@ -107,8 +110,8 @@ impl Pool {
             let limit = state.limit.min(self.total);
             if state.active.saturating_add(capacity) > limit {
                 bail!(
-                    Memory,
-                    "[malloc] got {bytes} bytes to allocate with {} in use, expected no more in all than the memory limit of \
+                    Memory(umber_core::memory::allocator::OP),
+                    "got {bytes} bytes to allocate with {} in use, expected no more in all than the memory limit of \
                      {limit} bytes",
                     state.active
                 );

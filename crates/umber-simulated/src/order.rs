@@ -75,7 +75,7 @@ impl Order {
                 return Ok(());
             }
             Err(format!(
-                "[simulated] {name} on stream {stream} {verb} a block that {} on stream {} {did} as its work {}, expected the \
+                "{name} on stream {stream} {verb} a block that {} on stream {} {did} as its work {}, expected the \
                  stream to wait for that work, got a wait for its work {known}",
                 other.name, other.stream, other.number
             ))
@@ -130,7 +130,7 @@ impl Order {
         let uncovered = uses.written.iter().chain(&uses.read).filter(|own| !is_covered(own));
         let accuse = |own: &Use| {
             let text = format!(
-                "[simulated] use after free: a block was released that {} on stream {} uses as its work {}, expected the release \
+                "use after free: a block was released that {} on stream {} uses as its work {}, expected the release \
                  to come after that work",
                 own.name, own.stream, own.number
             );

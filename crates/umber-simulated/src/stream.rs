@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use umber_types::{Error, Result};
+use umber_types::{Result, error};
 
 use crate::delays::Delays;
 use crate::work::{Failure, Work};
@@ -74,9 +74,7 @@ impl Streams {
             std::thread::Builder::new()
                 .name("umber-simulated".into())
                 .spawn(move || own.serve(&mut delays, &violations))
-                .map_err(|error| {
-                    Error::Runtime(format!("[simulated] no thread for stream {stream}: {error}"))
-                })?;
+                .map_err(|error| error!(Runtime("simulated"), "no thread for stream {stream}: {error}"))?;
             state.is_served = true;
         }
         state.expected += 1;

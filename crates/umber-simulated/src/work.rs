@@ -13,7 +13,7 @@ use umber_core::backend::{Backend, Cpu, Task};
 use umber_core::graph::Storage;
 use umber_core::op::Op;
 use umber_kernels::fork;
-use umber_types::{DType, Error, Layout, Result, Stream};
+use umber_types::{DType, Error, Layout, Result, Stream, error};
 
 use crate::Violations;
 use crate::block::Block;
@@ -83,8 +83,7 @@ pub(crate) struct Work {
 impl Place {
     fn storage(&self, name: &str, violations: &Violations) -> Result<Storage> {
         let Some(bytes) = self.block.bytes() else {
-            let text =
-                format!("[simulated] use after free: {name} uses block {}, which was freed", self.block.id);
+            let text = format!("use after free: {name} uses block {}, which was freed", self.block.id);
             return Err(violations.note(text));
         };
         Ok(bytes.storage(self.layout.clone()))
@@ -100,7 +99,7 @@ impl Work {
             Some(failure) => Err(failure),
             None => catch_unwind(AssertUnwindSafe(|| action.run(name, violations)))
                 .unwrap_or_else(|panic| Err(panicked(name, panic)))
-                .map_err(|error| Failure::new(error.map_message(|text| text + &context))),
+                .map_err(|error| Failure::new(error.with_note(&context))),
         };
         for block in &writes {
             block.set_failure(result.as_ref().err().cloned());
@@ -117,7 +116,7 @@ fn panicked(name: &str, panic: Box<dyn Any + Send>) -> Error {
     };
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown panic");
-    Error::Runtime(format!("[{name}] the kernel failed: {text}"))
+    error!(Runtime(name), "the kernel failed: {text}")
 }
 
 impl Action {
@@ -126,7 +125,7 @@ impl Action {
             Action::View => Ok(()),
             Action::Kernel { op, inputs, specs, outputs, fails } => {
                 if fails {
-                    return Err(Error::Runtime(format!("[{name}] the simulated kernel failed")));
+                    return Err(error!(Runtime(name), "the simulated kernel failed"));
                 }
                 let storages =
                     inputs.iter().map(|input| input.storage(name, violations)).collect::<Result<_>>()?;
@@ -138,7 +137,7 @@ impl Action {
                 drop(task);
                 for (result, output) in results.into_iter().zip(&outputs) {
                     let Some(result) = result else {
-                        return Err(Error::Runtime(format!("[{name}] the kernel gave no output")));
+                        return Err(error!(Runtime(name), "the kernel gave no output"));
                     };
                     copy(&result, &mut output.storage(name, violations)?, output.dtype)?;
                 }

@@ -25,7 +25,7 @@ fn devices_are_registered() {
         return;
     };
     if value == "devices=none" {
-        assert!(register_from_environment().unwrap_err().message().contains("\"devices=none\""));
+        assert!(register_from_environment().unwrap_err().to_string().contains("\"devices=none\""));
         return;
     }
     register_from_environment().unwrap();

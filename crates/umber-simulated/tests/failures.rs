@@ -4,10 +4,11 @@
 mod common;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use umber_types::ErrorKind;
 
 use common::{GPU, accelerator, array, assert_in_order, numbers, values};
 use umber_core::backend::Allocator;
-use umber_core::{Array, DType, Error, async_eval, device, eval, ops, synchronize};
+use umber_core::{Array, DType, async_eval, device, eval, ops, synchronize};
 use umber_simulated::{Config, Simulated};
 
 /// The device, which one test has at a time, since any kernel may be the one that fails.
@@ -29,7 +30,7 @@ fn an_index_out_of_bounds_is_told_when_the_stream_is_synchronized() {
     let taken = out_of_bounds();
     async_eval(&[taken.clone()]).unwrap();
     let error = synchronize(device::current_stream()).unwrap_err();
-    assert!(matches!(&error, Error::Index(text) if text.starts_with("[take] ")), "{error:?}");
+    assert!(error.kind() == ErrorKind::Index && error.to_string().starts_with("[take] "), "{error:?}");
     synchronize(device::current_stream()).unwrap();
     // Reading says it each time, and so does whatever reads it.
     for _ in 0..2 {
@@ -43,7 +44,7 @@ fn an_index_out_of_bounds_is_told_when_the_stream_is_synchronized() {
 fn an_index_out_of_bounds_is_told_by_eval() {
     let (accelerator, _turn) = device();
     let error = eval(&[out_of_bounds()]).unwrap_err();
-    assert!(matches!(&error, Error::Index(text) if text.starts_with("[take] ")), "{error:?}");
+    assert!(error.kind() == ErrorKind::Index && error.to_string().starts_with("[take] "), "{error:?}");
     // Of a view of it, too, and of one on another stream.
     for stream in [device::current_stream(), device::new_stream(GPU).unwrap()] {
         let taken = out_of_bounds();
@@ -69,7 +70,7 @@ fn a_launch_that_is_refused_leaves_the_graph_as_it_was() {
         accelerator.fail_next_launch(after);
         let failed = eval(&[y.clone()]);
         if let Err(error) = &failed {
-            assert!(error.message().starts_with("[simulated] launch refused"), "{error}");
+            assert!(error.to_string().starts_with("[simulated] launch refused"), "{error}");
         }
         accelerator.fail_next_launch(u64::MAX);
         let expected = {
@@ -94,7 +95,7 @@ fn a_kernel_that_fails_fails_what_reads_it_and_nothing_else() {
     let failing = ops::cumsum(&x, ops::ScanOrder::along(0), None).unwrap();
     let error = eval(&[failing.clone()]).unwrap_err();
     assert!(
-        matches!(&error, Error::Runtime(text) if text.ends_with("the simulated kernel failed")),
+        error.kind() == ErrorKind::Runtime && error.to_string().ends_with("the simulated kernel failed"),
         "{error:?}"
     );
     assert_eq!(eval(&[failing.clone()]).unwrap_err(), error);
@@ -118,7 +119,7 @@ fn a_kernel_that_fails_in_a_loop_is_told() {
     let square = |x: &[Array]| Ok(vec![ops::square(&x[0])?]);
     let rows = umber_core::transforms::control_flow::map(square, &[xs]).unwrap();
     let error = eval(&rows).unwrap_err();
-    assert!(error.message().contains("the simulated kernel failed"), "{error}");
+    assert!(error.to_string().contains("the simulated kernel failed"), "{error}");
     synchronize(device::current_stream()).unwrap();
     assert_in_order(&accelerator);
 }
@@ -138,7 +139,10 @@ fn memory_runs_out_and_is_there_again() {
         }
         assert!(held.len() <= 4, "64 MB of memory");
     };
-    assert!(matches!(&error, Error::Memory(text) if text.contains("expected no more in all")), "{error:?}");
+    assert!(
+        error.kind() == ErrorKind::Memory && error.to_string().contains("expected no more in all"),
+        "{error:?}"
+    );
     assert_eq!(held[0].to_vec::<f32>().unwrap()[7], 7.0);
     let next = &held[1] + &held[2];
     eval(&[next.clone()]).unwrap_err();
@@ -147,7 +151,7 @@ fn memory_runs_out_and_is_there_again() {
     drop(next);
     assert_eq!(accelerator.active(), before);
     let limit = accelerator.set_limit(before + 1000);
-    assert!(matches!(eval(&[numbers([1000]) + 1.0]), Err(Error::Memory(_))));
+    assert!(matches!(eval(&[numbers([1000]) + 1.0]), Err(error) if error.kind() == ErrorKind::Memory));
     accelerator.set_limit(limit);
     eval(&[numbers([1000]) + 1.0]).unwrap();
     accelerator.clear_cache();
@@ -162,7 +166,7 @@ fn failures_of_one_thread_are_not_those_of_another() {
         device::set_default_device(GPU).unwrap();
         for _ in 0..100 {
             let error = eval(&[out_of_bounds()]).expect_err("an index is out of bounds");
-            assert!(error.message().starts_with("[take] "), "{error}");
+            assert!(error.to_string().starts_with("[take] "), "{error}");
         }
     };
     let working = || {

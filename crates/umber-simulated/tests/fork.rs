@@ -21,8 +21,8 @@ fn a_forked_process_is_refused() {
     let child = unsafe { libc::fork() };
     if child == 0 {
         let refused = |text: &str| text.contains("forked, expected a process that was spawned");
-        let allocated = device.allocate(8).is_err_and(|error| refused(error.message()));
-        let evaluated = eval(&[&x + 1.0]).is_err_and(|error| refused(error.message()));
+        let allocated = device.allocate(8).is_err_and(|error| refused(&error.to_string()));
+        let evaluated = eval(&[&x + 1.0]).is_err_and(|error| refused(&error.to_string()));
         let synchronized = device.synchronize(x.node().stream(), Duration::from_mins(1)).is_err();
         drop(x);
         let is_right = allocated && evaluated && synchronized && device.active() == 0;

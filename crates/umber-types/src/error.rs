@@ -1,101 +1,241 @@
-//! The one error type. Text is built where the fault is known; the class decides what Python raises.
+//! The one error type: what kind of fault, in which operation, what about, and where that was recorded.
+//!
+//! Errors are built where the fault is known, by [`bail!`](crate::bail), [`ensure!`](crate::ensure) and
+//! [`error!`](crate::error!). Their text is made when they are shown. Code that has to tell errors apart asks for their
+//! fields.
 
 use std::fmt;
+use std::sync::Arc;
 
-/// What went wrong, by the class of exception it becomes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
+/// What kind of fault an [`Error`] is; it decides what Python raises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
     /// A value, shape or option is not acceptable (`ValueError`).
-    Value(String),
+    Value,
+    /// The value of an array was asked for that has none: an argument of a function that is being traced (`ValueError`).
+    NoValue,
     /// A dtype or argument type is not acceptable (`TypeError`).
-    Type(String),
+    Type,
     /// An index lies outside its axis (`IndexError`).
-    Index(String),
+    Index,
     /// An axis lies outside the array's dimensions (both `IndexError` and `ValueError`).
-    Axis(String),
+    Axis,
     /// Memory could not be had (`MemoryError`).
-    Memory(String),
+    Memory,
     /// A buffer cannot be shared as asked (both `BufferError` and `ValueError`).
-    Buffer(String),
+    Buffer,
     /// A file cannot be read or written (`OSError`).
-    Io(String),
+    Io,
     /// A file is not there (`FileNotFoundError`).
-    NotFound(String),
+    NotFound,
     /// Evaluation was interrupted (`KeyboardInterrupt`).
     Interrupted,
     /// A size does not fit (`OverflowError`).
-    Overflow(String),
+    Overflow,
     /// Anything else that failed while running (`RuntimeError`).
-    Runtime(String),
+    Runtime,
+}
+
+/// What went wrong.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Error(Box<Fault>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Fault {
+    kind: ErrorKind,
+    op: Option<String>,
+    argument: Option<String>,
+    detail: String,
+    origin: Option<Arc<str>>,
+    notes: String,
+    is_deferred: bool,
 }
 
 /// Result with the workspace's error.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// The text without its class.
-    pub fn message(&self) -> &str {
-        match self {
-            Error::Value(m)
-            | Error::Type(m)
-            | Error::Index(m)
-            | Error::Axis(m)
-            | Error::Memory(m)
-            | Error::Buffer(m)
-            | Error::Io(m)
-            | Error::NotFound(m)
-            | Error::Overflow(m)
-            | Error::Runtime(m) => m,
-            Error::Interrupted => "evaluation was interrupted",
-        }
+    /// An error of this kind, with the rule that was broken and the values that broke it.
+    #[cold]
+    pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Error {
+        Error(Box::new(Fault {
+            kind,
+            op: None,
+            argument: None,
+            detail: detail.into(),
+            origin: None,
+            notes: String::new(),
+            is_deferred: false,
+        }))
     }
 
-    /// The error with the name of an operation in front: `[take] index 3 …`.
-    pub fn of(self, op: &str) -> Error {
-        self.map_message(|text| format!("[{op}] {text}"))
+    /// Evaluation was interrupted.
+    pub fn interrupted() -> Error {
+        Error::new(ErrorKind::Interrupted, "evaluation was interrupted")
     }
 
-    /// The same error with its text rewritten.
+    /// What kind of fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The operation that failed, as users call it.
+    pub fn op(&self) -> Option<&str> {
+        self.0.op.as_deref()
+    }
+
+    /// The argument it is about; of files the file, and the entry in it.
+    pub fn argument(&self) -> Option<&str> {
+        self.0.argument.as_deref()
+    }
+
+    /// The rule that was broken, and the values that broke it.
+    pub fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
+    /// The line of the user's program that recorded the operation, if lines are kept.
+    pub fn origin(&self) -> Option<&str> {
+        self.0.origin.as_deref()
+    }
+
+    /// Was it found while an operation ran that had been recorded earlier? Then it says nothing about the function that asked for
+    /// the value.
+    pub fn is_deferred(&self) -> bool {
+        self.0.is_deferred
+    }
+
+    /// The same error as one of operation `op`, whichever it was of before.
     #[must_use]
-    pub fn map_message(self, rewrite: impl FnOnce(String) -> String) -> Error {
-        match self {
-            Error::Value(m) => Error::Value(rewrite(m)),
-            Error::Type(m) => Error::Type(rewrite(m)),
-            Error::Index(m) => Error::Index(rewrite(m)),
-            Error::Axis(m) => Error::Axis(rewrite(m)),
-            Error::Memory(m) => Error::Memory(rewrite(m)),
-            Error::Buffer(m) => Error::Buffer(rewrite(m)),
-            Error::Io(m) => Error::Io(rewrite(m)),
-            Error::NotFound(m) => Error::NotFound(rewrite(m)),
-            Error::Overflow(m) => Error::Overflow(rewrite(m)),
-            Error::Runtime(m) => Error::Runtime(rewrite(m)),
-            Error::Interrupted => Error::Interrupted,
+    pub fn with_op(mut self, op: impl fmt::Display) -> Error {
+        self.0.op = Some(op.to_string());
+        self
+    }
+
+    /// The same error as one of operation `op`, unless it names one.
+    #[must_use]
+    pub fn or_op(self, op: impl fmt::Display) -> Error {
+        if self.0.op.is_some() { self } else { self.with_op(op) }
+    }
+
+    /// The same error about an argument, or about the part of it that the error was about before.
+    #[must_use]
+    pub fn about(mut self, argument: impl fmt::Display) -> Error {
+        self.0.argument = Some(match self.0.argument.take() {
+            Some(part) => format!("{argument}: {part}"),
+            None => argument.to_string(),
+        });
+        self
+    }
+
+    /// The same error with the user's line, unless it has one.
+    #[must_use]
+    pub fn recorded_at(mut self, origin: Option<&Arc<str>>) -> Error {
+        if let Some(origin) = origin {
+            self.0.origin.get_or_insert_with(|| Arc::clone(origin));
+            self.0.notes.push_str("\nrecorded at ");
+            self.0.notes.push_str(origin);
         }
+        self
+    }
+
+    /// The same error, found while an operation ran that had been recorded earlier.
+    #[must_use]
+    pub fn deferred(mut self) -> Error {
+        self.0.is_deferred = true;
+        self
+    }
+
+    /// The same error with its detail rewritten.
+    #[must_use]
+    pub fn map_detail(mut self, rewrite: impl FnOnce(String) -> String) -> Error {
+        self.0.detail = rewrite(std::mem::take(&mut self.0.detail));
+        self
+    }
+
+    /// The same error with more text behind all that it says.
+    #[must_use]
+    pub fn with_note(mut self, note: impl AsRef<str>) -> Error {
+        self.0.notes += note.as_ref();
+        self
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.message())
+        let Fault { op, argument, detail, notes, .. } = &*self.0;
+        if let Some(op) = op {
+            write!(f, "[{op}] ")?;
+        }
+        if let Some(argument) = argument {
+            write!(f, "{argument}: ")?;
+        }
+        write!(f, "{detail}{notes}")
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}({:?})", self.kind(), self.to_string())
     }
 }
 
 impl std::error::Error for Error {}
 
-/// Return an [`Error`] of the named class: `bail!(Value, "[op] …", …)`.
+/// An [`Error`] of a kind: `error!(Value(op), "inner dimensions differ: {} @ {}", a, b)`, or without an operation,
+/// `error!(Value, "…")`, where whoever calls knows its name.
 #[macro_export]
-macro_rules! bail {
-    ($class:ident, $($text:tt)*) => {
-        return Err($crate::Error::$class(format!($($text)*)))
+macro_rules! error {
+    ($kind:ident($op:expr), $($detail:tt)*) => {
+        $crate::Error::new($crate::ErrorKind::$kind, format!($($detail)*)).with_op(&$op)
+    };
+    ($kind:ident, $($detail:tt)*) => {
+        $crate::Error::new($crate::ErrorKind::$kind, format!($($detail)*))
     };
 }
 
-/// Return an [`Error`] of the named class unless the condition holds.
+/// Return an [`Error`], see [`error!`](crate::error!).
+#[macro_export]
+macro_rules! bail {
+    ($($error:tt)*) => {
+        return Err($crate::error!($($error)*))
+    };
+}
+
+/// Return an [`Error`], see [`error!`](crate::error!), unless the condition holds.
 #[macro_export]
 macro_rules! ensure {
-    ($condition:expr, $class:ident, $($text:tt)*) => {
+    ($condition:expr, $($error:tt)*) => {
         if !$condition {
-            $crate::bail!($class, $($text)*);
+            $crate::bail!($($error)*);
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fails() -> Result<()> {
+        let (rows, columns) = (2, 5);
+        ensure!(rows == columns, Value("cholesky"), "a matrix is square: got {rows} by {columns}");
+        Ok(())
+    }
+
+    #[test]
+    fn fields_and_text_say_the_same() {
+        let error = fails().expect_err("2 is not 5");
+        assert_eq!((error.kind(), error.op(), error.argument()), (ErrorKind::Value, Some("cholesky"), None));
+        assert_eq!(error.detail(), "a matrix is square: got 2 by 5");
+        assert_eq!(error.to_string(), "[cholesky] a matrix is square: got 2 by 5");
+        let line: Arc<str> = "train.py:7".into();
+        let error = error.with_op("linalg.cholesky").about("a").about("model.npz").recorded_at(Some(&line));
+        assert_eq!(
+            error.to_string(),
+            "[linalg.cholesky] model.npz: a: a matrix is square: got 2 by 5\nrecorded at train.py:7"
+        );
+        assert_eq!(error.origin(), Some("train.py:7"));
+        assert_eq!(error.clone().or_op("other"), error);
+    }
 }

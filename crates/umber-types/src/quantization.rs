@@ -44,7 +44,7 @@ impl QuantizationMode {
             None => {
                 let names: Vec<_> =
                     QuantizationMode::ALL.iter().map(|mode| format!("'{}'", mode.name())).collect();
-                bail!(Value, "[{op}] got mode '{name}', expected one of {}", names.join(", "))
+                bail!(Value(op), "got mode '{name}', expected one of {}", names.join(", "))
             }
         }
     }
@@ -80,13 +80,13 @@ impl Quantization {
         );
         ensure!(
             found.0.is_some(),
-            Value,
-            "[{op}] got group_size {group_size}, expected {} for mode '{}'",
+            Value(op),
+            "got group_size {group_size}, expected {} for mode '{}'",
             listed(sizes),
             mode.name()
         );
         let (Some(&group_size), Some(&bits)) = found else {
-            bail!(Value, "[{op}] got bits {bits}, expected {} for mode '{}'", listed(widths), mode.name())
+            bail!(Value(op), "got bits {bits}, expected {} for mode '{}'", listed(widths), mode.name())
         };
         Ok(Quantization { mode, group_size, bits })
     }
@@ -158,7 +158,7 @@ mod tests {
     fn what_does_not_exist_is_refused() {
         let text = |group_size, bits| {
             let found = Quantization::new("f", QuantizationMode::Affine, group_size, bits);
-            found.expect_err("refused").message().to_owned()
+            found.expect_err("refused").to_string()
         };
         assert_eq!(text(Some(16), None), "[f] got group_size 16, expected 32, 64 or 128 for mode 'affine'");
         assert_eq!(text(None, Some(7)), "[f] got bits 7, expected 1, 2, 3, 4, 5, 6 or 8 for mode 'affine'");

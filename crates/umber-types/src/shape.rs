@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::{Error, Result, ensure};
+use crate::{Error, Result, ensure, error};
 
 /// The lengths of an array's axes, 64-bit throughout.
 #[derive(Debug, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -85,7 +85,7 @@ impl TryFrom<Vec<usize>> for Axes {
     type Error = Error;
 
     fn try_from(axes: Vec<usize>) -> Result<Axes> {
-        ensure!(axes.is_sorted_by(|a, b| a < b), Value, "[axes] got {axes:?}, expected each once, sorted");
+        ensure!(axes.is_sorted_by(|a, b| a < b), Value("axes"), "got {axes:?}, expected each once, sorted");
         Ok(Axes(axes.into()))
     }
 }
@@ -108,16 +108,16 @@ impl Shape {
         for &length in lengths {
             ensure!(
                 length >= 0,
-                Value,
-                "[{op}] negative dimension: got shape {lengths:?}, expected lengths of 0 or \
+                Value(op),
+                "negative dimension: got shape {lengths:?}, expected lengths of 0 or \
              more"
             );
             shape.0.push(length as usize);
         }
         ensure!(
             shape.is_addressable(),
-            Overflow,
-            "[{op}] got shape {lengths:?}, expected no more elements than memory can address"
+            Overflow(op),
+            "got shape {lengths:?}, expected no more elements than memory can address"
         );
         Ok(shape)
     }
@@ -266,10 +266,11 @@ pub fn within(place: &str, count: usize) -> String {
 
 /// The error of an index that lies outside of an axis, without the operation's name.
 pub fn out_of_bounds(index: impl fmt::Display, axis: usize, length: usize) -> Error {
-    Error::Index(format!(
+    error!(
+        Index,
         "index {index} is out of bounds for axis {axis} with size {length}: got {index}, expected {}",
         within("index", length)
-    ))
+    )
 }
 
 /// A place among `length`, counted from the end if negative, counted from the start; it may lie outside.
@@ -283,8 +284,8 @@ pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
     let shifted = from_start(axis, ndim);
     ensure!(
         (0..ndim as i64).contains(&shifted),
-        Axis,
-        "[{op}] axis {axis} is out of bounds: got an array with {ndim} dimensions, expected {}",
+        Axis(op),
+        "axis {axis} is out of bounds: got an array with {ndim} dimensions, expected {}",
         within("axis", ndim)
     );
     Ok(shifted as usize)
@@ -298,8 +299,8 @@ impl Axes {
             let axis = normalize_axis(op, axis, ndim)?;
             ensure!(
                 !found.contains(&axis),
-                Value,
-                "[{op}] duplicate axis {axis} in {axes:?}, expected each axis once"
+                Value(op),
+                "duplicate axis {axis} in {axes:?}, expected each axis once"
             );
             found.push(axis);
         }

@@ -4,6 +4,7 @@
 //! (`mx.export_function`, `mx.import_function`).
 
 use std::path::Path;
+use umber_types::ErrorKind;
 
 use umber_core::export::{Exported, Signature, begin, end};
 use umber_core::graph::tracing::Lengths;
@@ -69,7 +70,7 @@ impl Function {
         let call = Signature::of(arguments, &[]);
         match self.traces.iter().find(|trace| trace.answers(&call)) {
             Some(trace) => trace.call(arguments),
-            None => Err(Error::Value(self.refusal(&call))),
+            None => Err(Error::new(ErrorKind::Value, self.refusal(&call)).with_op("export.Function")),
         }
     }
 
@@ -77,11 +78,11 @@ impl Function {
     fn refusal(&self, call: &Signature) -> String {
         let close = self.traces.iter().find(|trace| trace.is_for(call));
         if let Some(reason) = close.and_then(|trace| trace.refusal(call)) {
-            return format!("[export::Function] {reason}");
+            return reason;
         }
         let list =
             |signature: &Signature| signature.specs().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let taken: Vec<String> = self.traces.iter().map(|trace| list(&trace.signature)).collect();
-        format!("[export::Function] got ({}), expected ({})", list(call), taken.join(") or ("))
+        format!("got ({}), expected ({})", list(call), taken.join(") or ("))
     }
 }

@@ -148,15 +148,15 @@
 //!
 //! # Errors
 //!
-//! Functions answer an [`Error`], whose class says what kind of thing is wrong and whose text says which operation,
-//! what it got and what it expected. What was recorded before stays as it was.
+//! Functions return an [`Error`] with a kind, the operation that failed, and the rule that was broken; its text says all of it. A
+//! failed call changes nothing.
 //!
 //! ```
-//! use umber::{Array, Error, ops};
+//! use umber::{Array, ErrorKind, ops};
 //!
 //! let (a, b) = (Array::from([1, 2]), Array::from([1, 2, 3]));
 //! let error = ops::add(&a, &b).expect_err("the shapes do not broadcast");
-//! assert!(matches!(error, Error::Value(_)));
+//! assert_eq!((error.kind(), error.op()), (ErrorKind::Value, Some("add")));
 //! assert_eq!(error.to_string(), "[add] shapes (2,) and (3,) cannot be broadcast: got lengths that differ, expected equal ones or 1");
 //! ```
 
@@ -168,8 +168,8 @@ pub use umber_core::ops;
 pub use umber_core::{Array, ArraySpec, async_eval, eval, s, synchronize};
 pub use umber_types::{
     Axes, Bool, Complex, Complex32, Complex64, ConvAxis, Convolving, DType, Device, DeviceType, Element,
-    Elements, Error, IntoElements, KeepAxes, Kind, Nested, Quantization, QuantizationMode, Result, Scalar,
-    Shape, Stream, Value, bf16, f16,
+    Elements, Error, ErrorKind, IntoElements, KeepAxes, Kind, Nested, Quantization, QuantizationMode, Result,
+    Scalar, Shape, Stream, Value, bf16, f16,
 };
 
 /// Functions of arrays to functions of arrays: derivatives, batches, loops and branches.

@@ -4,7 +4,7 @@
 use std::slice::from_ref;
 
 use umber::export::{self, Shapes};
-use umber::{Array, DType, Error, KeepAxes, Shape, io, ops, s};
+use umber::{Array, DType, ErrorKind, KeepAxes, Shape, io, ops, s};
 
 /// Sizes whose products and strides do not fit the address space.
 const HUGE: [usize; 3] = [1 << 31, 1 << 32, usize::MAX / 2];
@@ -43,7 +43,7 @@ fn indices_of_any_value_reach_no_memory_outside() {
     let x = Array::from([1.0f32, 2.0, 3.0]);
     for index in [3i64, -4, i64::MAX, i64::MIN] {
         let taken = ops::take(&x, &Array::from([index]), None).and_then(|taken| taken.to_vec::<f32>());
-        assert!(matches!(taken, Err(Error::Index(_))), "{index}: {taken:?}");
+        assert!(matches!(taken, Err(ref error) if error.kind() == ErrorKind::Index), "{index}: {taken:?}");
         assert!(x.get(s![index]).and_then(|one| one.item()).is_err(), "{index}");
     }
 }
@@ -51,7 +51,7 @@ fn indices_of_any_value_reach_no_memory_outside() {
 #[test]
 fn arrays_read_as_another_type_are_errors() {
     let x = Array::from([1u8, 2, 3]);
-    assert!(matches!(x.to_vec::<f64>(), Err(Error::Type(_))));
+    assert!(matches!(x.to_vec::<f64>(), Err(error) if error.kind() == ErrorKind::Type));
     assert!(ops::view(&x, DType::Float64).and_then(|view| view.to_vec::<f64>()).is_err());
 }
 
@@ -66,9 +66,9 @@ fn a_function_is_written_and_read() -> umber::Result<()> {
     let fixed = export::load(&path)?;
     assert_eq!(fixed.call(from_ref(&x))?[0].to_vec::<f32>()?, [2.0, 4.0, 6.0]);
     let longer = Array::from([1.0f32; 5]);
-    assert!(matches!(fixed.call(from_ref(&longer)), Err(Error::Value(_))));
-    assert!(matches!(fixed.call(&[Array::from([1, 2, 3])]), Err(Error::Value(_))));
-    assert!(matches!(fixed.call(&[]), Err(Error::Value(_))));
+    assert!(matches!(fixed.call(from_ref(&longer)), Err(error) if error.kind() == ErrorKind::Value));
+    assert!(matches!(fixed.call(&[Array::from([1, 2, 3])]), Err(error) if error.kind() == ErrorKind::Value));
+    assert!(matches!(fixed.call(&[]), Err(error) if error.kind() == ErrorKind::Value));
 
     export::save(&path, f, &[x], Shapes::Free)?;
     assert_eq!(export::load(&path)?.call(&[longer])?[1].item()?.as_f64(), 5.0);

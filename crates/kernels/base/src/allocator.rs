@@ -12,12 +12,15 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{MutexGuard, OnceLock};
 
-use umber_types::{Error, Result, bail};
+use umber_types::{Error, Result, bail, error};
 
 use crate::fork::{ForkMutex, InChild, Level};
 
 /// What every block is aligned to, in bytes.
 pub const ALIGNMENT: usize = 64;
+/// What errors of the allocator are named after.
+pub const OP: &str = "malloc";
+
 const HUGE_PAGE: usize = 2 << 20;
 /// Blocks up to this size come in multiples of [`ALIGNMENT`].
 const SMALL: usize = 4096;
@@ -161,7 +164,7 @@ fn capacity_of(bytes: usize) -> Result<usize> {
         _ => HUGE_PAGE / 16,
     };
     let Some(capacity) = bytes.max(1).checked_next_multiple_of(unit) else {
-        bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
+        bail!(Memory(OP), "got {bytes} bytes to allocate, expected no more than memory can address");
     };
     Ok(capacity)
 }
@@ -182,8 +185,8 @@ pub fn allocate(bytes: usize) -> Result<Block> {
         let limit = state.memory_limit();
         if state.active.saturating_add(capacity) > limit {
             bail!(
-                Memory,
-                "[malloc] got {bytes} bytes to allocate with {} in use, expected no more in all than the memory \
+                Memory(OP),
+                "got {bytes} bytes to allocate with {} in use, expected no more in all than the memory \
                  limit of {limit} bytes",
                 state.active
             );
@@ -212,7 +215,7 @@ pub fn lend(bytes: usize) -> Result<Block> {
 
 /// The error of so many bytes that the system does not give.
 pub fn refused(bytes: usize) -> Error {
-    Error::Memory(format!("[malloc] got {bytes} bytes to allocate, which the system refused, expected fewer"))
+    error!(Memory(OP), "got {bytes} bytes to allocate, which the system refused, expected fewer")
 }
 
 /// A block from the system, for so many bytes.
@@ -382,7 +385,7 @@ mod tests {
     #[test]
     fn impossible_sizes_are_errors() {
         for bytes in [usize::MAX, usize::MAX / 2, 1 << 60] {
-            assert!(matches!(allocate(bytes), Err(umber_types::Error::Memory(_))));
+            assert!(matches!(allocate(bytes), Err(error) if error.kind() == umber_types::ErrorKind::Memory));
         }
     }
 }

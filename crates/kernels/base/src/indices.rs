@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use smallvec::SmallVec;
 use umber_types::shape::out_of_bounds;
-use umber_types::{Element, Error, Result, match_dtype};
+use umber_types::{Element, Error, Result, error, match_dtype};
 
 use crate::View;
 use crate::caches::LINE;
@@ -236,7 +236,7 @@ pub fn batches(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 }
 
 fn not_integers(view: &View) -> Error {
-    Error::Type(format!("indices must be integers, got {}", view.dtype()))
+    error!(Type, "indices must be integers, got {}", view.dtype())
 }
 
 /// Errors of tasks that run at once: the one that comes first in order counts, whichever is found first.

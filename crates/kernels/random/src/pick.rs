@@ -4,7 +4,7 @@ use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
-use umber_types::{DType, Error, Result};
+use umber_types::{DType, Result, error};
 
 /// Levels worth another thread.
 const GRAIN: usize = 1 << 12;
@@ -50,7 +50,7 @@ fn pick_as<T: Weight>(weights: &View, levels: &View, out: &ViewMut) -> Result<()
     let mut before: Vec<T> = Vec::new();
     before
         .try_reserve_exact(count)
-        .map_err(|_| Error::Memory(format!("[random] no memory for {count} running sums")))?;
+        .map_err(|_| error!(Memory("random"), "no memory for {count} running sums"))?;
     let steps = [weights.strides()[axis], levels.strides()[axis], out.strides()[axis]];
     let (source, level, target) = (Source::<T>::of(weights), Source::<T>::of(levels), Target::<u32>::of(out));
     batch.walk(0..if out.size() == 0 { 0 } else { batch.count() }, |[w, l, o]| {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use umber_types::{DType, Error, Result, Stream};
+use umber_types::{DType, Result, Stream, error};
 
 use super::{Backend, Task, backend};
 use crate::frontend::Interrupts;
@@ -18,9 +18,8 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The backend of a stream's device.
 pub(crate) fn backend_of(stream: Stream) -> Result<&'static dyn Backend> {
-    backend(stream.device).ok_or_else(|| {
-        Error::Runtime(format!("[eval] got work for {}, which is not available", stream.device))
-    })
+    backend(stream.device)
+        .ok_or_else(|| error!(Runtime("eval"), "got work for {}, which is not available", stream.device))
 }
 
 /// Start an operation, all of whose inputs are in the device's memory.

@@ -23,11 +23,11 @@ pub fn register(backend: Box<dyn Backend>) -> Result<()> {
     let next = ACCELERATORS.iter().position(|place| place.get().is_none());
     ensure!(
         device.kind == DeviceType::Gpu && next == Some(device.index as usize),
-        Value,
-        "[register] got a backend of {device}, expected one of an accelerator that has none, the next by index"
+        Value("register"),
+        "got a backend of {device}, expected one of an accelerator that has none, the next by index"
     );
     let place = &ACCELERATORS[device.index as usize];
-    ensure!(place.set(Box::leak(backend)).is_ok(), Value, "[register] {device} has a backend already");
+    ensure!(place.set(Box::leak(backend)).is_ok(), Value("register"), "{device} has a backend already");
     device::announce_accelerator();
     Ok(())
 }

@@ -50,8 +50,8 @@ impl Program {
     pub(super) fn adapted_by(&self, arguments: &[ArraySpec], deciding: Deciding<'_>) -> Result<Adapted> {
         ensure!(
             arguments.len() == self.arguments.len(),
-            Value,
-            "[compile] got {} arguments, expected {}",
+            Value("compile"),
+            "got {} arguments, expected {}",
             arguments.len(),
             self.arguments.len()
         );
@@ -62,8 +62,8 @@ impl Program {
                 old.dtype == new.dtype
                     && old.shape.ndim() == new.shape.ndim()
                     && old.shape.iter().zip(new.shape.iter()).all(|(&old, &new)| may_become(old, new)),
-                Value,
-                "[compile] a graph recorded for {old} cannot be adapted to {new}"
+                Value("compile"),
+                "a graph recorded for {old} cannot be adapted to {new}"
             );
         }
         let mut adapting = Adapting {
@@ -318,9 +318,8 @@ impl Adapting<'_> {
                     }
                     ensure!(
                         self.new[slot].shape == shape,
-                        Value,
-                        "[{}] shapes {} and {shape} no longer agree",
-                        step.op.name(),
+                        Value(step.op.name()),
+                        "shapes {} and {shape} no longer agree",
                         self.new[slot].shape
                     );
                 }
@@ -393,7 +392,7 @@ fn parts_of<'j>(joined: &'j [Option<Joined>], operand: &Operand) -> Option<&'j [
 
 fn ambiguous(op: &Op) -> umber_types::Error {
     let error = || -> Result<()> {
-        bail!(Value, "[{}] what it does at other lengths cannot be told from what it did at these", op.name())
+        bail!(Value(op.name()), "what it does at other lengths cannot be told from what it did at these")
     };
     error().expect_err("always an error")
 }

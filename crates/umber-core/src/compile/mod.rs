@@ -169,8 +169,8 @@ impl CompiledGraph {
         ensure!(
             arguments.len() == self.given
                 && arguments.iter().zip(specs).all(|(argument, spec)| argument.spec() == spec),
-            Value,
-            "[compile] got arguments of other shapes or dtypes than those the graph was traced with"
+            Value("compile"),
+            "got arguments of other shapes or dtypes than those the graph was traced with"
         );
         let is_followed = self.captured.iter().chain(&arguments).any(Array::is_traced);
         if is_followed {

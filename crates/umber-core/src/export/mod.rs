@@ -13,6 +13,8 @@ use crate::compile::{self, Axis, Family, FreeAxes, Hints, SlotRead, Traced, Trac
 use crate::graph::tracing::Lengths;
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
+use crate::primitive::Primitive;
+use crate::primitives::control_flow::ControlFlow;
 use crate::primitives::leaf::Leaf;
 use crate::validation;
 
@@ -86,12 +88,18 @@ impl Exported {
         for constant in traced.captured() {
             ensure!(
                 !constant.is_traced(),
-                Value,
-                "[export_function] the function captured an array of shape {} that another transform is following, \
+                Value("export_function"),
+                "the function captured an array of shape {} that another transform is following, \
                  expected arrays with values",
                 constant.shape()
             );
         }
+        ensure!(
+            !holds_rules(traced.program()),
+            Value("export_function"),
+            "got a custom_function with rules of its own inside of control flow or checkpoint, expected one without: \
+             rules are code, which files do not hold"
+        );
         let (program, constants) = (traced.program().clone(), traced.captured().to_vec());
         Ok(Exported { signature, free: Free::default(), program, constants })
     }
@@ -187,27 +195,27 @@ impl Exported {
             program.arguments.len() == count + constants.len()
                 && program.arguments.iter().zip(signature.specs()).all(is_alike)
                 && program.arguments[count..].iter().eq(constants.iter().map(Array::spec)),
-            Value,
-            "[import_function] the program's arguments are not those of its signature and constants"
+            Value("import_function"),
+            "the program's arguments are not those of its signature and constants"
         );
         let has =
             |&(argument, axis): &Axis| argument < count && axis < program.arguments[argument].shape.ndim();
         ensure!(
             free.axes.all().all(has),
-            Value,
-            "[import_function] the axes that are free are not those of the arguments"
+            Value("import_function"),
+            "the axes that are free are not those of the arguments"
         );
         let slots = validation::slots(&program)?;
         ensure!(
             free.reads.iter().all(|read| read.is_within(&slots)),
-            Value,
-            "[import_function] the lengths that were read are not those of the program"
+            Value("import_function"),
+            "the lengths that were read are not those of the program"
         );
         let exported = Exported { signature, free, program, constants };
         ensure!(
             exported.refusal(&exported.signature).is_none(),
-            Value,
-            "[import_function] the program is not one for its signature"
+            Value("import_function"),
+            "the program is not one for its signature"
         );
         Ok(exported)
     }
@@ -241,7 +249,7 @@ impl Exported {
         }
         match self.adapted(&specs) {
             Ok(_) => None,
-            Err(error) => Some(error.message().to_owned()),
+            Err(error) => Some(error.to_string()),
         }
     }
 
@@ -347,6 +355,17 @@ fn with_lengths(signature: &Signature, length: impl Fn(Axis, usize) -> usize) ->
         positional: signature.positional.iter().enumerate().map(other).collect(),
         keywords: named.map(|(i, (name, spec))| (name.clone(), other((count + i, spec)))).collect(),
     }
+}
+
+/// Does a program, or one that an operation of it runs, hold a function with rules of its own?
+fn holds_rules(program: &Program) -> bool {
+    program.steps.iter().any(|step| {
+        if let Op::Checkpoint(held) = &step.op {
+            return holds_rules(&held.program);
+        }
+        let is_in_body = |flow: ControlFlow<'_>| flow.bodies().any(|body| holds_rules(&body.program));
+        matches!(step.op, Op::Custom(_)) || step.op.control_flow().is_some_and(is_in_body)
+    })
 }
 
 /// Does it only make sense while the program runs that recorded it, or take more room than it is worth? Functions that

@@ -62,8 +62,8 @@ impl Array {
     pub(crate) fn from_storage(storage: Storage, dtype: DType) -> Result<Array> {
         ensure!(
             storage.fits(dtype),
-            Value,
-            "[array] the layout reaches outside its buffer: got shape {} of {dtype} in {} bytes, expected one that fits",
+            Value("array"),
+            "the layout reaches outside its buffer: got shape {} of {dtype} in {} bytes, expected one that fits",
             storage.layout.shape,
             storage.buffer.bytes()
         );
@@ -115,7 +115,7 @@ impl Array {
     /// A dense copy that shares nothing, on the same device, of an evaluated array.
     pub fn copied(&self) -> Result<Array> {
         let Some(storage) = self.storage() else {
-            bail!(Value, "[copy] an array of shape {} has no value yet", self.shape());
+            bail!(Value("copy"), "an array of shape {} has no value yet", self.shape());
         };
         Array::from_storage(transfer::copied(storage, self.dtype())?, self.dtype())
     }
@@ -131,8 +131,8 @@ impl Array {
         let shape = shape.into();
         ensure!(
             elements.len() == shape.size(),
-            Value,
-            "[array] {} elements do not fill shape {shape}",
+            Value("array"),
+            "{} elements do not fill shape {shape}",
             elements.len()
         );
         let mut storage = Storage::allocate(&shape, T::DTYPE)?;

@@ -39,7 +39,7 @@ impl Operand {
     fn spec_if_there<'a>(&'a self, slots: &'a [ArraySpec]) -> Result<&'a ArraySpec> {
         match self {
             Operand::Slot(slot) if *slot as usize >= slots.len() => {
-                bail!(Value, "[program] slot {slot} is read before it is filled")
+                bail!(Value("program"), "slot {slot} is read before it is filled")
             }
             Operand::Slot(_) | Operand::Constant(_) => Ok(self.spec(slots)),
         }
@@ -157,8 +157,8 @@ impl Program {
     pub fn replay(&self, arguments: &[Array]) -> Result<Vec<Array>> {
         ensure!(
             arguments.len() == self.arguments.len(),
-            Value,
-            "[program] got {} arguments, expected {}",
+            Value("program"),
+            "got {} arguments, expected {}",
             arguments.len(),
             self.arguments.len()
         );
@@ -198,7 +198,7 @@ impl Program {
                 step.op.infer(&inputs)?
             };
             let (name, given, count) = (step.op.name(), step.outputs as usize, known.len());
-            ensure!(given == count, Value, "[program] {name} has {given} outputs, expected {count}");
+            ensure!(given == count, Value("program"), "{name} has {given} outputs, expected {count}");
             specs.extend(known);
         }
         for output in &self.outputs {

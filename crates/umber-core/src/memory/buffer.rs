@@ -349,8 +349,8 @@ impl Lease {
     fn checked(buffer: &Arc<Buffer>, kind: Kind) -> Result<Lease> {
         ensure!(
             kind == Kind::Reader || buffer.access == Access::Writable,
-            Buffer,
-            "[export] the memory is read-only: got a request for a writable view, expected one for reading"
+            Buffer("export"),
+            "the memory is read-only: got a request for a writable view, expected one for reading"
         );
         Ok(Lease::counted(buffer, kind))
     }

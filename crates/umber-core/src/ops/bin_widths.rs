@@ -174,8 +174,8 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
     let (least, greatest) = sample.range;
     ensure!(
         least.is_finite() && greatest.is_finite(),
-        Value,
-        "[{op}] the range ({least}, {greatest}) of the elements is not finite; give one"
+        Value(op),
+        "the range ({least}, {greatest}) of the elements is not finite; give one"
     );
     let scale = squarable(least.abs().max(greatest.abs()));
     sample.x = multiply(&sample.x, &Array::scalar(scale, DType::Float64))?;
@@ -192,7 +192,7 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
     let (low, high) = sample.whole.unwrap_or(sample.range);
     let count = ((high - low) / width).ceil();
     if count >= i64::MAX as f64 {
-        bail!(Value, "[{op}] {count} bins would suit the elements; give their number");
+        bail!(Value(op), "{count} bins would suit the elements; give their number");
     }
     Ok((count as i64).max(1))
 }

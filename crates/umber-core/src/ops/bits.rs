@@ -53,8 +53,8 @@ fn axis_last(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
 pub fn packbits(a: &Array, axis: Option<i64>, order: BitOrder) -> Result<Array> {
     ensure!(
         !a.dtype().is_inexact(),
-        Type,
-        "[packbits] got an array of {}, expected bool or integers",
+        Type("packbits"),
+        "got an array of {}, expected bool or integers",
         a.dtype()
     );
     let (bits, axis) = axis_last("packbits", &astype(a, DType::Bool)?, axis)?;
@@ -85,7 +85,7 @@ pub fn packbits(a: &Array, axis: Option<i64>, order: BitOrder) -> Result<Array> 
 /// # Errors
 /// For dtypes other than uint8, and where `count` leaves off more bits than there are.
 pub fn unpackbits(a: &Array, axis: Option<i64>, count: Option<i64>, order: BitOrder) -> Result<Array> {
-    ensure!(a.dtype() == DType::UInt8, Type, "[unpackbits] got an array of {}, expected uint8", a.dtype());
+    ensure!(a.dtype() == DType::UInt8, Type("unpackbits"), "got an array of {}, expected uint8", a.dtype());
     let (bytes, axis) = axis_last("unpackbits", a, axis)?;
     let last = bytes.ndim() - 1;
     let length = bytes.shape()[last] * 8;
@@ -101,8 +101,8 @@ pub fn unpackbits(a: &Array, axis: Option<i64>, count: Option<i64>, order: BitOr
     };
     ensure!(
         wanted >= 0,
-        Value,
-        "[unpackbits] got count {} for {length} bits, expected at least {}",
+        Value("unpackbits"),
+        "got count {} for {length} bits, expected at least {}",
         count.unwrap_or(0),
         -(length as i64)
     );

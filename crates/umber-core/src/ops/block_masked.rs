@@ -35,7 +35,7 @@ pub struct BlockMasks<'a> {
 /// # Errors
 /// If shapes do not fit or the block size is not positive.
 pub fn block_masked_mm(a: &Array, b: &Array, block_size: i64, masks: BlockMasks<'_>) -> Result<Array> {
-    ensure!(block_size > 0, Value, "[block_masked_mm] got block size {block_size}, expected a positive one");
+    ensure!(block_size > 0, Value("block_masked_mm"), "got block size {block_size}, expected a positive one");
     let (x, y) = as_matrices("block_masked_mm", a, b)?;
     let (x, y) =
         (masked("mask_lhs", &x, masks.lhs, block_size)?, masked("mask_rhs", &y, masks.rhs, block_size)?);
@@ -54,8 +54,8 @@ fn masked(which: &str, x: &Array, mask: Option<&Array>, block_size: i64) -> Resu
     let grid: Shape = batch.iter().copied().chain(blocks).collect();
     ensure!(
         mask.shape().broadcasts_to(&grid),
-        Value,
-        "[block_masked_mm] got {which} of shape {}, expected {} by {} blocks",
+        Value("block_masked_mm"),
+        "got {which} of shape {}, expected {} by {} blocks",
         mask.shape(),
         blocks[0],
         blocks[1]

@@ -36,16 +36,16 @@ fn promoted(arrays: &[&Array], and: DType) -> Result<Inputs> {
 pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -> Result<Array> {
     ensure!(
         conditions.len() == choices.len() && !conditions.is_empty(),
-        Value,
-        "[select] got {} conditions and {} choices, expected as many, at least one",
+        Value("select"),
+        "got {} conditions and {} choices, expected as many, at least one",
         conditions.len(),
         choices.len()
     );
     for condition in conditions {
         ensure!(
             condition.dtype() == DType::Bool,
-            Type,
-            "[select] got a condition of dtype {}, expected bool",
+            Type("select"),
+            "got a condition of dtype {}, expected bool",
             condition.dtype()
         );
     }
@@ -79,7 +79,9 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<Array> {
-    let Some(first) = choices.first() else { bail!(Value, "[choose] got no choices, expected at least one") };
+    let Some(first) = choices.first() else {
+        bail!(Value("choose"), "got no choices, expected at least one")
+    };
     let indices = settle("choose", indices, choices.len(), mode)?;
     if mode == OutOfBounds::Raise {
         super::index_grids::check_inside("choose", &indices, choices.len())?;
@@ -90,7 +92,7 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
     let together: Vec<&Array> = choices.iter().chain([&indices]).collect();
     let mut together = broadcast_all("choose", &together)?;
     let Some(indices) = together.pop() else {
-        bail!(Value, "[choose] got no choices, expected at least one")
+        bail!(Value("choose"), "got no choices, expected at least one")
     };
     let stacked = stack(&together.iter().collect::<Vec<_>>(), 0)?;
     let row: Shape = std::iter::once(1).chain(indices.shape().iter().copied()).collect();
@@ -117,8 +119,8 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
 pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Result<Array> {
     ensure!(
         a.size() > 0 || indices.size() == 0,
-        Index,
-        "[put] got {} indices into an array without elements, expected none",
+        Index("put"),
+        "got {} indices into an array without elements, expected none",
         indices.size()
     );
     if values.size() == 0 {
@@ -152,7 +154,7 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
         if dependent::count_of("place", &mask)? == 0 {
             return Ok(a.clone());
         }
-        bail!(Value, "[place] got no values, expected at least one");
+        bail!(Value("place"), "got no values, expected at least one");
     }
     let flat = reshape(&mask, [mask.size()])?;
     let turn = cumsum(&cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
@@ -179,7 +181,7 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
 /// ```
 pub fn putmask(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     let mask = check_mask("putmask", a, mask)?;
-    ensure!(values.size() > 0 || a.size() == 0, Value, "[putmask] got no values, expected at least one");
+    ensure!(values.size() > 0 || a.size() == 0, Value("putmask"), "got no values, expected at least one");
     let lengths: Vec<i64> = a.shape().iter().map(|&length| length as i64).collect();
     let values = resize(&cast_constant(values, a.dtype())?, &lengths)?;
     Array::record_one(Select, &[&mask, &values, a])
@@ -189,8 +191,8 @@ pub fn putmask(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
 fn check_mask(op: &str, a: &Array, mask: &Array) -> Result<Array> {
     ensure!(
         mask.size() == a.size(),
-        Value,
-        "[{op}] got a mask of shape {} for an array of shape {}, expected the same size",
+        Value(op),
+        "got a mask of shape {} for an array of shape {}, expected the same size",
         mask.shape(),
         a.shape()
     );

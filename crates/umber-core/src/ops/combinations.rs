@@ -28,8 +28,8 @@ use crate::primitives::rules::polynomial;
 pub fn fabs(x: &Array) -> Result<Array> {
     ensure!(
         !x.dtype().is_complex(),
-        Type,
-        "[fabs] is not defined for what it got: an array of {}, expected real \
+        Type("fabs"),
+        "is not defined for what it got: an array of {}, expected real \
      numbers",
         x.dtype()
     );
@@ -51,8 +51,8 @@ pub fn heaviside(x: &Array, at_zero: &Array) -> Result<Array> {
     let dtype = promote(x.dtype(), at_zero.dtype()).inexact();
     ensure!(
         dtype.is_floating(),
-        Type,
-        "[heaviside] is not defined for what it got: arrays of {dtype}, expected real \
+        Type("heaviside"),
+        "is not defined for what it got: arrays of {dtype}, expected real \
      numbers"
     );
     let (x, at_zero) = meet_as("heaviside", x, at_zero, dtype)?;
@@ -120,8 +120,8 @@ fn integers<'a>(op: &str, a: &'a Array, b: &'a Array) -> Result<(Cow<'a, Array>,
     let dtype = promote(a.dtype(), b.dtype());
     ensure!(
         dtype.is_integer(),
-        Type,
-        "[{op}] got arrays of {} and {}, expected integers with a common integer dtype",
+        Type(op),
+        "got arrays of {} and {}, expected integers with a common integer dtype",
         a.dtype(),
         b.dtype()
     );

@@ -40,8 +40,8 @@ fn product(op: &str, a: &Array, b: &Array) -> Result<Array> {
 pub(super) fn as_matrices(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     ensure!(
         a.ndim() > 0 && b.ndim() > 0,
-        Value,
-        "[{op}] got operands of shapes {} and {}, expected at least one axis in each",
+        Value(op),
+        "got operands of shapes {} and {}, expected at least one axis in each",
         a.shape(),
         b.shape()
     );
@@ -51,8 +51,8 @@ pub(super) fn as_matrices(op: &str, a: &Array, b: &Array) -> Result<(Array, Arra
     let depth = y.shape()[y.ndim() - 2];
     ensure!(
         x.shape().last() == Some(&depth),
-        Value,
-        "[{op}] got shapes {} and {}, expected the last axis of the left operand as long as the {}axis of the right one",
+        Value(op),
+        "got shapes {} and {}, expected the last axis of the left operand as long as the {}axis of the right one",
         a.shape(),
         b.shape(),
         if b.ndim() == 1 { "" } else { "second to last " }
@@ -91,8 +91,8 @@ fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
     }
     let Some(batch) = batch_of(x).broadcast(&batch_of(y)) else {
         bail!(
-            Value,
-            "[{op}] the batch axes of shapes {} and {} cannot be broadcast: got lengths that differ, \
+            Value(op),
+            "the batch axes of shapes {} and {} cannot be broadcast: got lengths that differ, \
          expected equal ones or 1",
             x.shape(),
             y.shape()
@@ -128,8 +128,8 @@ pub fn addmm(c: &Array, a: &Array, b: &Array, alpha: f64, beta: f64) -> Result<A
     }
     ensure!(
         c.shape().broadcasts_to(product.shape()),
-        Value,
-        "[addmm] got c of shape {}, expected one that broadcasts to the shape {} of a @ b",
+        Value("addmm"),
+        "got c of shape {}, expected one that broadcasts to the shape {} of a @ b",
         c.shape(),
         product.shape()
     );
@@ -198,8 +198,8 @@ pub fn outer(a: &Array, b: &Array) -> Result<Array> {
 pub fn tensordot(a: &Array, b: &Array, a_axes: &[i64], b_axes: &[i64]) -> Result<Array> {
     ensure!(
         a_axes.len() == b_axes.len(),
-        Value,
-        "[tensordot] got {} axes of a and {} of b, expected as many",
+        Value("tensordot"),
+        "got {} axes of a and {} of b, expected as many",
         a_axes.len(),
         b_axes.len()
     );
@@ -227,8 +227,8 @@ pub fn tensordot(a: &Array, b: &Array, a_axes: &[i64], b_axes: &[i64]) -> Result
 pub fn tensordot_count(a: &Array, b: &Array, count: usize) -> Result<Array> {
     ensure!(
         count <= a.ndim().min(b.ndim()),
-        Value,
-        "[tensordot] got {count} axes for arrays of shapes {} and {}, expected at most the axes of either",
+        Value("tensordot"),
+        "got {count} axes for arrays of shapes {} and {}, expected at most the axes of either",
         a.shape(),
         b.shape()
     );
@@ -241,8 +241,8 @@ pub fn tensordot_count(a: &Array, b: &Array, count: usize) -> Result<Array> {
 fn contract(op: &str, a: &Array, b: &Array, a_axes: &[usize], b_axes: &[usize]) -> Result<Array> {
     ensure!(
         a_axes.iter().zip(b_axes).all(|(&i, &j)| a.shape()[i] == b.shape()[j]),
-        Value,
-        "[{op}] got axes {a_axes:?} and {b_axes:?} of arrays of shapes {} and {}, expected axes of equal lengths",
+        Value(op),
+        "got axes {a_axes:?} and {b_axes:?} of arrays of shapes {} and {}, expected axes of equal lengths",
         a.shape(),
         b.shape()
     );
@@ -283,8 +283,8 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     let length = |array: &Array| array.shape()[axis + array.ndim() - x.ndim()];
     ensure!(
         length(a) == length(b),
-        Value,
-        "[vecdot] the axes to sum over differ in length, got shapes {} and {}, expected them equal",
+        Value("vecdot"),
+        "the axes to sum over differ in length, got shapes {} and {}, expected them equal",
         a.shape(),
         b.shape()
     );

@@ -110,8 +110,8 @@ const MOST: i128 = 1 << 61;
 pub fn conv_general(x: &Array, weight: &Array, options: &ConvOptions) -> Result<Array> {
     ensure!(
         x.ndim() >= 3,
-        Value,
-        "[conv_general] got an input of shape {}, expected a batch axis, at least one spatial axis and a channel axis",
+        Value("conv_general"),
+        "got an input of shape {}, expected a batch axis, at least one spatial axis and a channel axis",
         x.shape()
     );
     conv("conv_general", x, weight, x.ndim() - 2, options)
@@ -173,8 +173,8 @@ fn transposed(
     ];
     ensure!(
         more.iter().all(|&number| number >= 0),
-        Value,
-        "[{op}] output paddings: got {:?}, expected none negative",
+        Value(op),
+        "output paddings: got {:?}, expected none negative",
         more.as_slice()
     );
     positive(op, "strides", &options.stride, spatial)?;
@@ -201,15 +201,15 @@ fn check_axes(op: &str, x: &Array, weight: &Array, spatial: usize) -> Result<()>
     let axes = if spatial == 1 { "axis" } else { "axes" };
     ensure!(
         spatial > 0 && x.ndim() == spatial + 2,
-        Value,
-        "[{op}] got an input of shape {}, expected a batch axis, {} spatial {axes} and a channel axis",
+        Value(op),
+        "got an input of shape {}, expected a batch axis, {} spatial {axes} and a channel axis",
         x.shape(),
         spatial.max(1)
     );
     ensure!(
         weight.ndim() == spatial + 2,
-        Value,
-        "[{op}] got a weight of shape {}, expected an axis of output channels, {spatial} spatial {axes} and an axis of input \
+        Value(op),
+        "got a weight of shape {}, expected an axis of output channels, {spatial} spatial {axes} and an axis of input \
          channels",
         weight.shape()
     );
@@ -220,7 +220,7 @@ fn per_axis(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAx
     match given {
         [one] => Ok(SmallVec::from_elem(*one, spatial)),
         several if several.len() == spatial => Ok(several.into()),
-        several => bail!(Value, "[{op}] got {} {what}, expected one or {spatial}", several.len()),
+        several => bail!(Value(op), "got {} {what}, expected one or {spatial}", several.len()),
     }
 }
 
@@ -228,8 +228,8 @@ fn positive(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAx
     let numbers = per_axis(op, what, given, spatial)?;
     ensure!(
         numbers.iter().all(|&number| number > 0),
-        Value,
-        "[{op}] {what}: got {:?}, expected positive numbers",
+        Value(op),
+        "{what}: got {:?}, expected positive numbers",
         numbers.as_slice()
     );
     Ok(numbers)
@@ -270,18 +270,18 @@ fn check_channels(op: &str, x: &Array, weight: &Array, groups: i64) -> Result<us
     let (channels, outputs, each) = (x.shape()[last], weight.shape()[0], weight.shape()[last]);
     let parts = match usize::try_from(groups) {
         Ok(parts) if parts > 0 => parts,
-        _ => bail!(Value, "[{op}] got {groups} groups, expected at least one"),
+        _ => bail!(Value(op), "got {groups} groups, expected at least one"),
     };
     ensure!(
         channels.is_multiple_of(parts) && outputs.is_multiple_of(parts),
-        Value,
-        "[{op}] got {parts} groups, expected a divisor of the {channels} input channels and the {outputs} output \
+        Value(op),
+        "got {parts} groups, expected a divisor of the {channels} input channels and the {outputs} output \
          channels"
     );
     ensure!(
         each == channels / parts,
-        Value,
-        "[{op}] got an input of shape {} and a weight of shape {} with {parts} groups, expected a weight of {} input \
+        Value(op),
+        "got an input of shape {} and a weight of shape {} with {parts} groups, expected a weight of {} input \
          channels (those of the input over the groups)",
         x.shape(),
         weight.shape(),
@@ -295,26 +295,26 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
     let (input, taps) = (x[i + 1], weight[i + 1]);
     ensure!(
         taps > 0,
-        Value,
-        "[{op}] got a weight of shape {weight}, expected at least one tap along each spatial axis"
+        Value(op),
+        "got a weight of shape {weight}, expected at least one tap along each spatial axis"
     );
     let (positions, reach) = (axis.positions(input), axis.reach(taps));
     let sizes = [positions, reach, axis.low.unsigned_abs() as i128, axis.high.unsigned_abs() as i128];
     ensure!(
         sizes.into_iter().all(|size| size < MOST),
-        Overflow,
-        "[{op}] got padding or dilation that does not fit 64 bits along spatial axis {i}, expected smaller ones"
+        Overflow(op),
+        "got padding or dilation that does not fit 64 bits along spatial axis {i}, expected smaller ones"
     );
     ensure!(
         (axis.stride as i128) < MOST,
-        Overflow,
-        "[{op}] strides: got {} along spatial axis {i}, expected one below {MOST}",
+        Overflow(op),
+        "strides: got {} along spatial axis {i}, expected one below {MOST}",
         axis.stride
     );
     ensure!(
         positions >= reach,
-        Value,
-        "[{op}] got an input of {positions} positions with its padding along spatial axis {i}, expected at least the \
+        Value(op),
+        "got an input of {positions} positions with its padding along spatial axis {i}, expected at least the \
          {reach} that the kernel spans (shapes {x} and {weight})"
     );
     Ok(())
@@ -350,7 +350,7 @@ impl ConvolveMode {
             "full" => Ok(ConvolveMode::Full),
             "same" => Ok(ConvolveMode::Same),
             "valid" => Ok(ConvolveMode::Valid),
-            other => bail!(Value, "[{op}] got mode '{other}', expected 'full', 'same' or 'valid'"),
+            other => bail!(Value(op), "got mode '{other}', expected 'full', 'same' or 'valid'"),
         }
     }
 }
@@ -358,15 +358,15 @@ impl ConvolveMode {
 fn check_lines(op: &str, a: &Array, v: &Array) -> Result<()> {
     ensure!(
         a.ndim() == 1 && v.ndim() == 1,
-        Value,
-        "[{op}] got arrays of shapes {} and {}, expected one axis each",
+        Value(op),
+        "got arrays of shapes {} and {}, expected one axis each",
         a.shape(),
         v.shape()
     );
     ensure!(
         a.size() > 0 && v.size() > 0,
-        Value,
-        "[{op}] got an empty array, expected at least one element in each"
+        Value(op),
+        "got an empty array, expected at least one element in each"
     );
     // Which of them slides along the other depends on their lengths.
     for line in [a, v] {

@@ -51,8 +51,8 @@ pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array>
     let value = cast_constant(value, dtype.unwrap_or(value.dtype()))?;
     ensure!(
         value.shape().broadcasts_to(shape),
-        Value,
-        "[full] got a value of shape {}, expected one that broadcasts to shape {shape}",
+        Value("full"),
+        "got a value of shape {}, expected one that broadcasts to shape {shape}",
         value.shape()
     );
     broadcast(&value, shape)
@@ -92,11 +92,11 @@ pub fn full_like(a: &Array, value: &Array, dtype: DType) -> Result<Array> {
 pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     ensure!(
         start.is_finite() && stop.is_finite() && !step.is_nan(),
-        Value,
-        "[arange] got start {start}, stop {stop} and step {step}, expected finite ends"
+        Value("arange"),
+        "got start {start}, stop {stop} and step {step}, expected finite ends"
     );
-    ensure!(step != 0.0, Value, "[arange] got a step of zero, expected another");
-    ensure!(dtype != DType::Bool, Type, "[arange] got the dtype bool, expected one of numbers");
+    ensure!(step != 0.0, Value("arange"), "got a step of zero, expected another");
+    ensure!(dtype != DType::Bool, Type("arange"), "got the dtype bool, expected one of numbers");
     if step.is_infinite() {
         // One step leads beyond the end.
         let length = u64::from(if step > 0.0 { start < stop } else { start > stop });
@@ -106,7 +106,7 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     }
     let length = ((stop - start) / step).ceil().max(0.0);
     if length > (isize::MAX / 16) as f64 {
-        bail!(Overflow, "[arange] got {length} elements, expected no more than memory can address");
+        bail!(Overflow("arange"), "got {length} elements, expected no more than memory can address");
     }
     let (start, step) = if dtype.is_integer() {
         // The step is the distance of the first two elements after truncation, as in NumPy and MLX.
@@ -132,12 +132,12 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
 /// # Errors
 /// A step of zero, a dtype that is not an integer's, more elements than memory can address.
 pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result<Array> {
-    ensure!(step != 0, Value, "[arange] got a step of zero, expected another");
-    ensure!(dtype.is_integer(), Type, "[arange] dtype: got {dtype}, expected a dtype of integers");
+    ensure!(step != 0, Value("arange"), "got a step of zero, expected another");
+    ensure!(dtype.is_integer(), Type("arange"), "dtype: got {dtype}, expected a dtype of integers");
     let distance = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
     let length = distance.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
     if length > isize::MAX as u128 / 16 {
-        bail!(Overflow, "[arange] got {length} elements, expected no more than memory can address");
+        bail!(Overflow("arange"), "got {length} elements, expected no more than memory can address");
     }
     // Elements wrap around in the dtype, so the low 64 bits are all that counts.
     let (start, step) = (Scalar::Int(start as i64), Scalar::Int(step as i64));
@@ -336,11 +336,11 @@ pub fn linspace_step(
 }
 
 pub(super) fn check_length(op: &str, length: i64) -> Result<()> {
-    ensure!(length >= 0, Value, "[{op}] got {length} as number of samples, expected 0 or more");
+    ensure!(length >= 0, Value(op), "got {length} as number of samples, expected 0 or more");
     ensure!(
         length <= (isize::MAX / 16) as i64,
-        Overflow,
-        "[{op}] got {length} elements, expected no more than memory can address"
+        Overflow(op),
+        "got {length} elements, expected no more than memory can address"
     );
     Ok(())
 }
@@ -350,8 +350,8 @@ pub(super) fn check_complex(op: &str, ends: &[&Array], dtype: DType) -> Result<b
     let is_complex = ends.iter().any(|end| end.dtype().is_complex());
     ensure!(
         !is_complex || dtype.is_complex(),
-        Type,
-        "[{op}] got dtype {dtype} for complex numbers, expected a complex one"
+        Type(op),
+        "got dtype {dtype} for complex numbers, expected a complex one"
     );
     Ok(dtype.is_complex())
 }
@@ -376,8 +376,8 @@ pub fn linspace_complex(
 ) -> Result<Array> {
     ensure!(
         dtype.is_complex(),
-        Type,
-        "[linspace] got dtype {dtype} for complex numbers, expected a complex one"
+        Type("linspace"),
+        "got dtype {dtype} for complex numbers, expected a complex one"
     );
     let real = linspace(start.0, stop.0, length, endpoint, dtype.real())?;
     let imaginary = linspace(start.1, stop.1, length, endpoint, dtype.real())?;

@@ -1,9 +1,8 @@
 //! Values that a shape or a check depends on: they are evaluated where they stand, as `.item()` does.
 
-use umber_types::{Axes, DType, Error, KeepAxes, Result, Scalar, ensure};
+use umber_types::{Axes, DType, Error, ErrorKind, KeepAxes, Result, Scalar, ensure, error};
 
 use crate::graph::Array;
-use crate::primitives::leaf::Leaf;
 use crate::primitives::nonzero::Nonzero;
 use crate::primitives::rules::cast;
 
@@ -16,8 +15,8 @@ pub(super) fn value_of(op: &str, array: &Array) -> Result<Scalar> {
 pub(super) fn integers_of(op: &str, array: &Array) -> Result<Vec<i64>> {
     ensure!(
         array.dtype().is_integer() || array.dtype() == DType::Bool,
-        Type,
-        "[{op}] got an array of dtype {}, expected integers",
+        Type(op),
+        "got an array of dtype {}, expected integers",
         array.dtype()
     );
     cast(array, DType::Int64)?.to_vec::<i64>().map_err(|error| explain(op, error))
@@ -28,7 +27,7 @@ pub(super) fn integers_of(op: &str, array: &Array) -> Result<Vec<i64>> {
 pub(super) fn has_value(array: &Array) -> Result<bool> {
     match array.eval() {
         Ok(()) => Ok(true),
-        Err(error) if Leaf::lacks_value(&error) => Ok(false),
+        Err(error) if lacks_value(&error) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -58,13 +57,23 @@ pub(super) fn places_of(op: &str, mask: &Array) -> Result<Array> {
     Nonzero::of(mask, count_of(op, mask)?)
 }
 
+/// Did somebody ask an argument of a traced function for its value, or for what depends on it?
+fn lacks_value(error: &Error) -> bool {
+    error.kind() == ErrorKind::NoValue
+}
+
 /// Say what to do instead where there is no value yet.
 fn explain(op: &str, error: Error) -> Error {
-    if !Leaf::lacks_value(&error) {
+    if !lacks_value(&error) {
         return error;
     }
-    Error::Value(format!(
-        "[{op}] the shape of the result depends on values, and inside vmap or compile there are none; use a mask with \
+    let what = match op {
+        "index" => "a boolean mask picks a number of elements that depends on its values",
+        _ => "the shape of the result depends on values",
+    };
+    error!(
+        NoValue(op),
+        "{what}, and inside vmap or compile there are none; use a mask with \
          mx.where, or a function that is told its size. ({error})"
-    ))
+    )
 }

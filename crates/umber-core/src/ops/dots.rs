@@ -49,8 +49,8 @@ pub fn dot(a: &Array, b: &Array) -> Result<Array> {
 pub fn vdot(a: &Array, b: &Array) -> Result<Array> {
     ensure!(
         a.size() == b.size(),
-        Value,
-        "[vdot] got arrays of shapes {} and {}, expected as many elements in both",
+        Value("vdot"),
+        "got arrays of shapes {} and {}, expected as many elements in both",
         a.shape(),
         b.shape()
     );

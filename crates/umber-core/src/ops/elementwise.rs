@@ -18,9 +18,8 @@ pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     }
     ensure!(
         supports_unary(kind, x.dtype().computed()),
-        Type,
-        "[{}] is not defined for what it got: an array of {}, expected {}",
-        kind.name(),
+        Type(kind.name()),
+        "is not defined for what it got: an array of {}, expected {}",
         x.dtype(),
         families(|dtype| supports_unary(kind, dtype))
     );
@@ -30,9 +29,8 @@ pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
 pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     ensure!(
         supports_binary(kind, a.dtype().computed()),
-        Type,
-        "[{}] is not defined for what it got: arrays of {}, expected {}",
-        kind.name(),
+        Type(kind.name()),
+        "is not defined for what it got: arrays of {}, expected {}",
         a.dtype(),
         families(|dtype| supports_binary(kind, dtype))
     );

@@ -156,8 +156,8 @@ pub fn polyfit_covariance(
     }
     ensure!(
         x.size() > count,
-        Value,
-        "[polyfit] cov: got {} points for {count} coefficients, expected more points",
+        Value("polyfit"),
+        "cov: got {} points for {count} coefficients, expected more points",
         x.size()
     );
     let distance = subtract(&system.right, &matmul(&columns, &system.solution()?)?)?;
@@ -184,28 +184,28 @@ impl System {
     fn new(x: &Array, y: &Array, degree: i64, weights: Option<&Array>) -> Result<System> {
         ensure!(
             (0..MOST as i64).contains(&degree),
-            Value,
-            "[polyfit] got degree {degree}, expected 0 to {}",
+            Value("polyfit"),
+            "got degree {degree}, expected 0 to {}",
             MOST - 1
         );
         ensure!(
             x.ndim() == 1 && x.size() > 0,
-            Value,
-            "[polyfit] got x of shape {}, expected one axis of at least one point",
+            Value("polyfit"),
+            "got x of shape {}, expected one axis of at least one point",
             x.shape()
         );
         ensure!(
             (1..=2).contains(&y.ndim()) && y.shape()[0] == x.size(),
-            Value,
-            "[polyfit] got y of shape {} for {} points, expected as many rows and one or two axes",
+            Value("polyfit"),
+            "got y of shape {} for {} points, expected as many rows and one or two axes",
             y.shape(),
             x.size()
         );
         let dtype = promote(x.dtype(), y.dtype()).inexact();
         ensure!(
             !dtype.is_complex(),
-            Type,
-            "[polyfit] is not defined for what it got: arrays of {dtype}, expected another dtype"
+            Type("polyfit"),
+            "is not defined for what it got: arrays of {dtype}, expected another dtype"
         );
         let double = |a: &Array| cast_constant(a, DType::Float64);
         let mut left = vander(&double(x)?, Some(degree + 1), Powers::Rising)?;
@@ -213,8 +213,8 @@ impl System {
         if let Some(weights) = weights {
             ensure!(
                 weights.shape() == x.shape(),
-                Value,
-                "[polyfit] got weights of shape {}, expected {}",
+                Value("polyfit"),
+                "got weights of shape {}, expected {}",
                 weights.shape(),
                 x.shape()
             );

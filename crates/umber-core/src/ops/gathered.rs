@@ -29,8 +29,8 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
     for index in [lhs, rhs].into_iter().flatten() {
         ensure!(
             index.dtype().is_integer(),
-            Type,
-            "[gather_mm] got indices of dtype {}, expected integers",
+            Type("gather_mm"),
+            "got indices of dtype {}, expected integers",
             index.dtype()
         );
     }
@@ -46,8 +46,8 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
     let (left, right) = (index(lhs, &batch(&x))?, index(rhs, &batch(&y))?);
     let Some(shape) = left.shape().broadcast(right.shape()) else {
         bail!(
-            Value,
-            "[gather_mm] got indices of shapes {} and {}, expected shapes that can be broadcast",
+            Value("gather_mm"),
+            "got indices of shapes {} and {}, expected shapes that can be broadcast",
             left.shape(),
             right.shape()
         );
@@ -81,22 +81,22 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
 pub fn segmented_mm(a: &Array, b: &Array, segments: &Array) -> Result<Array> {
     ensure!(
         a.ndim() == 2 && b.ndim() == 2 && a.shape()[1] == b.shape()[0],
-        Value,
-        "[segmented_mm] got operands of shapes {} and {}, expected two matrices, the last axis of the first as long as the \
+        Value("segmented_mm"),
+        "got operands of shapes {} and {}, expected two matrices, the last axis of the first as long as the \
          first of the second",
         a.shape(),
         b.shape()
     );
     ensure!(
         segments.dtype().is_integer(),
-        Type,
-        "[segmented_mm] got segments of dtype {}, expected integers",
+        Type("segmented_mm"),
+        "got segments of dtype {}, expected integers",
         segments.dtype()
     );
     ensure!(
         segments.shape().last() == Some(&2),
-        Value,
-        "[segmented_mm] got segments of shape {}, expected a last axis of length 2",
+        Value("segmented_mm"),
+        "got segments of shape {}, expected a last axis of length 2",
         segments.shape()
     );
     let dtype = promote(a.dtype(), b.dtype());

@@ -32,8 +32,8 @@ pub fn hadamard_transform(a: &Array, scale: Option<f64>) -> Result<Array> {
     let order = a.shape().last().copied().unwrap_or(1);
     ensure!(
         order > 0,
-        Value,
-        "[hadamard_transform] got an array of shape {}, expected a last axis that is not empty",
+        Value("hadamard_transform"),
+        "got an array of shape {}, expected a last axis that is not empty",
         a.shape()
     );
     let factors = factors(order)?;
@@ -69,8 +69,8 @@ fn factors(order: usize) -> Result<SmallVec<[usize; 8]>> {
             order / (4 * odd)
         }
         _ => bail!(
-            Value,
-            "[hadamard_transform] got a last axis of length {order}, expected m * 2^k with m one of 1, 12, 20 and 28"
+            Value("hadamard_transform"),
+            "got a last axis of length {order}, expected m * 2^k with m one of 1, 12, 20 and 28"
         ),
     };
     while rest > 1 {

@@ -29,8 +29,8 @@ fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>
     let Some(weights) = weights else { return Ok(None) };
     ensure!(
         weights.shape() == a.shape(),
-        Value,
-        "[{op}] got weights of shape {} for an array of shape {}, expected the same",
+        Value(op),
+        "got weights of shape {} for an array of shape {}, expected the same",
         weights.shape(),
         a.shape()
     );
@@ -57,12 +57,12 @@ fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>
 pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result<Array> {
     ensure!(
         a.ndim() == 1 && (a.dtype().is_integer() || a.dtype() == DType::Bool || a.size() == 0),
-        Value,
-        "[bincount] got an array of shape {} and {}, expected one axis of integers",
+        Value("bincount"),
+        "got an array of shape {} and {}, expected one axis of integers",
         a.shape(),
         a.dtype()
     );
-    ensure!(least_length >= 0, Value, "[bincount] got minlength {least_length}, expected none negative");
+    ensure!(least_length >= 0, Value("bincount"), "got minlength {least_length}, expected none negative");
     let weights = checked("bincount", a, weights)?;
     let weights = weights.map(|weights| cast(&weights, weights.dtype().inexact())).transpose()?;
     let mut length = least_length as u64;
@@ -76,7 +76,7 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
     };
     if a.size() > 0 {
         let least = dependent::value_of("bincount", &min(&places, None, KeepAxes::No)?)?.as_i64();
-        ensure!(least >= 0, Value, "[bincount] got {least}, expected no negative integers");
+        ensure!(least >= 0, Value("bincount"), "got {least}, expected no negative integers");
         let greatest = dependent::value_of("bincount", &max(&places, None, KeepAxes::No)?)?.as_i64();
         length = length.max(greatest as u64 + 1);
     }
@@ -122,29 +122,20 @@ fn narrowed(edges: &Array, a: &Array, bins: &Bins) -> Result<Array> {
 
 /// The edges that elements are compared with: those of integers in float64, which tells them apart.
 fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
-    ensure!(
-        !a.dtype().is_complex(),
-        Type,
-        "[{op}] got an array of dtype {}, expected real numbers",
-        a.dtype()
-    );
+    ensure!(!a.dtype().is_complex(), Type(op), "got an array of dtype {}, expected real numbers", a.dtype());
     let (count, range) = match bins {
         Bins::Count(count, range) => (*count, *range),
         Bins::Suited(rule, range) => (suited_count(op, a, *rule, *range)?, *range),
         Bins::Edges(edges) => return check_edges(op, edges),
     };
-    ensure!(count > 0, Value, "[{op}] got {count} bins, expected at least one");
+    ensure!(count > 0, Value(op), "got {count} bins, expected at least one");
     let shape = Shape::checked(op, &[count.saturating_add(1)])?;
     let dtype = if a.dtype().is_inexact() { a.dtype() } else { DType::Float64 };
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let scalar = |value: f64| Array::scalar(value, wide);
     let (low, high) = match range {
         Some((low, high)) => {
-            ensure!(
-                low <= high,
-                Value,
-                "[{op}] got the range ({low}, {high}), expected the greater end last"
-            );
+            ensure!(low <= high, Value(op), "got the range ({low}, {high}), expected the greater end last");
             (scalar(low), scalar(high))
         }
         None if a.size() == 0 => (scalar(0.0), scalar(1.0)),
@@ -154,8 +145,8 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
         let (low, high) = (low.as_f64(), high.as_f64());
         ensure!(
             low.is_finite() && high.is_finite(),
-            Value,
-            "[{op}] got elements between {low} and {high}, expected finite ones or a range"
+            Value(op),
+            "got elements between {low} and {high}, expected finite ones or a range"
         );
     }
     // A range of one point becomes one of width one around it.
@@ -175,8 +166,8 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
 fn check_edges(op: &str, edges: &Array) -> Result<Array> {
     ensure!(
         edges.ndim() == 1 && edges.size() > 0 && !edges.dtype().is_complex(),
-        Value,
-        "[{op}] got bins of shape {} and {}, expected one axis of real numbers",
+        Value(op),
+        "got bins of shape {} and {}, expected one axis of real numbers",
         edges.shape(),
         edges.dtype()
     );
@@ -185,7 +176,7 @@ fn check_edges(op: &str, edges: &Array) -> Result<Array> {
     let rises = all(&binary(BinaryKind::LessEqual, &low, &high)?, None, KeepAxes::No)?;
     match dependent::known(&rises)? {
         Some(rises) if !rises.as_bool() => {
-            bail!(Value, "[{op}] got bins that fall, expected edges that rise")
+            bail!(Value(op), "got bins that fall, expected edges that rise")
         }
         _ => Ok(edges.clone()),
     }

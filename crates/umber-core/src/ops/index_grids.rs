@@ -70,8 +70,8 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
             let index = index.as_i64();
             ensure!(
                 (0..length as i64).contains(&index),
-                Value,
-                "[{op}] index {index} is out of bounds: got an array of {length} elements, expected an index below"
+                Value(op),
+                "index {index} is out of bounds: got an array of {length} elements, expected an index below"
             );
         }
     }
@@ -97,15 +97,15 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
 pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBounds]) -> Result<Array> {
     ensure!(
         coordinates.len() == shape.ndim() && shape.ndim() > 0,
-        Value,
-        "[ravel_multi_index] got {} index arrays for a shape of {} axes, expected one for each",
+        Value("ravel_multi_index"),
+        "got {} index arrays for a shape of {} axes, expected one for each",
         coordinates.len(),
         shape.ndim()
     );
     ensure!(
         modes.len() == 1 || modes.len() == shape.ndim(),
-        Value,
-        "[ravel_multi_index] got {} modes for a shape of {} axes, expected one for each or one for all",
+        Value("ravel_multi_index"),
+        "got {} modes for a shape of {} axes, expected one for each or one for all",
         modes.len(),
         shape.ndim()
     );
@@ -123,8 +123,8 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBo
     }
     let Some(places) = places else {
         bail!(
-            Value,
-            "[ravel_multi_index] got a shape without axes, expected at least \
+            Value("ravel_multi_index"),
+            "got a shape without axes, expected at least \
      one axis"
         )
     };
@@ -239,8 +239,8 @@ pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
         .map(|(axis, array)| {
             ensure!(
                 array.ndim() == 1,
-                Value,
-                "[ix_] got an array of shape {}, expected one axis",
+                Value("ix_"),
+                "got an array of shape {}, expected one axis",
                 array.shape()
             );
             let dtype = array.dtype();
@@ -250,7 +250,7 @@ pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
                 // Nothing has no integers in it that could be missed.
                 cast(array, DType::UInt32)?
             } else {
-                ensure!(dtype.is_integer(), Type, "[ix_] got indices of dtype {dtype}, expected integers");
+                ensure!(dtype.is_integer(), Type("ix_"), "got indices of dtype {dtype}, expected integers");
                 (*array).clone()
             };
             let lengths: SmallVec<[usize; 4]> =

@@ -124,13 +124,13 @@ pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> 
 pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result<Array> {
     ensure!(
         xp.ndim() == 1 && xp.shape() == fp.shape() && xp.size() > 0,
-        Value,
-        "[interp] got points of shape {} and values of shape {}, expected one axis and one length of at least 1",
+        Value("interp"),
+        "got points of shape {} and values of shape {}, expected one axis and one length of at least 1",
         xp.shape(),
         fp.shape()
     );
     let places = promote(x.dtype(), xp.dtype()).inexact();
-    ensure!(!places.is_complex(), Type, "[interp] got places of {places}, expected real numbers");
+    ensure!(!places.is_complex(), Type("interp"), "got places of {places}, expected real numbers");
     let dtype = promote(places, fp.dtype()).inexact();
     let places = promote(places, dtype.real());
     let at = |array: &Array| widened(&cast_constant(array, places)?);
@@ -138,8 +138,8 @@ pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result
     if let Some(period) = outside.period {
         ensure!(
             period != 0.0 && period.is_finite(),
-            Value,
-            "[interp] got period {period}, expected a finite number other than zero"
+            Value("interp"),
+            "got period {period}, expected a finite number other than zero"
         );
         return cast(&points.wrapped(period.abs())?.between()?, dtype);
     }

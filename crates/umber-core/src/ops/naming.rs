@@ -4,10 +4,5 @@ use umber_types::{Error, Result};
 
 /// `result` with the name in front of its error's text, `[name] …`, exchanged for `op`.
 pub(super) fn under<T>(op: &str, result: Result<T>) -> Result<T> {
-    result.map_err(|error: Error| {
-        error.map_message(|message| match message.split_once("] ") {
-            Some((_, rest)) => format!("[{op}] {rest}"),
-            None => message,
-        })
-    })
+    result.map_err(|error: Error| error.with_op(op))
 }

@@ -42,8 +42,8 @@ fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
     let Some(dtype) = dtype else { return Ok(a.clone()) };
     ensure!(
         dtype.is_inexact(),
-        Type,
-        "[{op}] dtype: got {dtype} for an array of {}, expected an inexact one",
+        Type(op),
+        "dtype: got {dtype} for an array of {}, expected an inexact one",
         a.dtype()
     );
     cast_constant(a, dtype)
@@ -212,8 +212,8 @@ fn extremum(
     }
     ensure!(
         selection.condition.is_none() || selection.initial.is_some(),
-        Value,
-        "[{op}] got a condition without an initial value, expected a number beside it"
+        Value(op),
+        "got a condition without an initial value, expected a number beside it"
     );
     let x = numbers(op, a, selection)?;
     let initial = selection.initial.map(|initial| filled(initial, neutral)).transpose()?;

@@ -57,7 +57,7 @@ pub fn signbit(x: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn ldexp(x: &Array, n: &Array) -> Result<Array> {
-    ensure!(!n.dtype().is_inexact(), Type, "[ldexp] got exponents of {}, expected integers", n.dtype());
+    ensure!(!n.dtype().is_inexact(), Type("ldexp"), "got exponents of {}, expected integers", n.dtype());
     let (x, n) = meet_as("ldexp", x, n, x.dtype().inexact())?;
     binary(BinaryKind::Ldexp, &x, &n)
 }
@@ -99,8 +99,8 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = (stop_gradient(&a)?, stop_gradient(&b)?);
     ensure!(
         dtype.is_floating(),
-        Type,
-        "[nextafter] is not defined for what it got: arrays of {dtype}, expected real floating point numbers"
+        Type("nextafter"),
+        "is not defined for what it got: arrays of {dtype}, expected real floating point numbers"
     );
     let bits = match dtype.size() {
         2 => DType::UInt16,
@@ -159,8 +159,8 @@ pub fn bitwise_count(x: &Array) -> Result<Array> {
         Kind::Signed => abs(x)?,
         Kind::Float | Kind::Complex => {
             bail!(
-                Type,
-                "[bitwise_count] is not defined for what it got: an array of {}, expected integers",
+                Type("bitwise_count"),
+                "is not defined for what it got: an array of {}, expected integers",
                 x.dtype()
             )
         }
@@ -239,7 +239,7 @@ pub fn iscomplex(x: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn modf(x: &Array) -> Result<(Array, Array)> {
-    ensure!(!x.dtype().is_complex(), Type, "[modf] got an array of {}, expected real numbers", x.dtype());
+    ensure!(!x.dtype().is_complex(), Type("modf"), "got an array of {}, expected real numbers", x.dtype());
     let x = cast_constant(x, x.dtype().inexact())?;
     let whole = trunc(&x)?;
     // From the side that keeps the sign of zero; the derivative is one everywhere.

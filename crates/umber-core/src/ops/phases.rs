@@ -32,11 +32,11 @@ pub fn unwrap(p: &Array, jump: Option<f64>, axis: i64, period: Scalar) -> Result
     let dtype = promote(p.dtype(), period.weak_dtype(p.dtype()));
     ensure!(
         !dtype.is_complex() && dtype != DType::Bool,
-        Type,
-        "[unwrap] got an array of {dtype}, expected real numbers"
+        Type("unwrap"),
+        "got an array of {dtype}, expected real numbers"
     );
     let length = period.as_f64();
-    ensure!(length > 0.0, Value, "[unwrap] got period {length}, expected a positive one");
+    ensure!(length > 0.0, Value("unwrap"), "got period {length}, expected a positive one");
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let p = cast_constant(p, wide)?;
     if p.shape()[at] < 2 {

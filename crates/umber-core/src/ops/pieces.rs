@@ -12,8 +12,8 @@ use crate::primitives::rules::{broadcast, reshape};
 fn spread(x: &Array, condition: &Array) -> Result<Array> {
     ensure!(
         condition.dtype() == DType::Bool && condition.shape().broadcasts_to(x.shape()),
-        Value,
-        "[piecewise] got a condition of shape {} and {}, expected bool that broadcasts to {}",
+        Value("piecewise"),
+        "got a condition of shape {} and {}, expected bool that broadcasts to {}",
         condition.shape(),
         condition.dtype(),
         x.shape()
@@ -82,8 +82,8 @@ pub fn none_holds(conditions: &[&Array], x: &Array) -> Result<Array> {
 pub fn replaced(a: &Array, condition: &Array, values: &Array) -> Result<Array> {
     ensure!(
         values.shape().broadcasts_to(a.shape()),
-        Value,
-        "[piecewise] got values of shape {}, expected one that broadcasts to {}",
+        Value("piecewise"),
+        "got values of shape {}, expected one that broadcasts to {}",
         values.shape(),
         a.shape()
     );

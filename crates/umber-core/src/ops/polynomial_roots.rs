@@ -43,7 +43,7 @@ fn double(dtype: DType) -> DType {
 /// ```
 pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
     let (u, v) = (coefficients("polydiv", u)?, coefficients("polydiv", v)?);
-    ensure!(u.size() > 0 && v.size() > 0, Value, "[polydiv] got no coefficients, expected at least one");
+    ensure!(u.size() > 0 && v.size() > 0, Value("polydiv"), "got no coefficients, expected at least one");
     let dtype = promote(u.dtype(), v.dtype()).inexact();
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let (mut rest, v) = (cast_constant(&u, wide)?, cast_constant(&v, wide)?);
@@ -133,8 +133,8 @@ pub fn poly(zeros: &Array) -> Result<Array> {
             under("poly", eigvals(&cast_constant(zeros, wide)?))?
         }
         _ => bail!(
-            Value,
-            "[poly] got an array of shape {}, expected fewer than {MOST} roots or a square matrix",
+            Value("poly"),
+            "got an array of shape {}, expected fewer than {MOST} roots or a square matrix",
             zeros.shape()
         ),
     };

@@ -19,8 +19,8 @@ pub(super) const MOST: usize = 1 << 12;
 pub(super) fn coefficients(op: &str, p: &Array) -> Result<Array> {
     ensure!(
         p.ndim() <= 1 && p.size() <= MOST,
-        Value,
-        "[{op}] got coefficients of shape {}, expected one axis of at most {MOST}",
+        Value(op),
+        "got coefficients of shape {}, expected one axis of at most {MOST}",
         p.shape()
     );
     reshape(p, [p.size()])
@@ -113,7 +113,7 @@ pub fn polysub(a: &Array, b: &Array) -> Result<Array> {
 /// As of [`polyval`], and without coefficients.
 pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = (coefficients("polymul", a)?, coefficients("polymul", b)?);
-    ensure!(a.size() > 0 && b.size() > 0, Value, "[polymul] got no coefficients, expected at least one");
+    ensure!(a.size() > 0 && b.size() > 0, Value("polymul"), "got no coefficients, expected at least one");
     let dtype = promote(a.dtype(), b.dtype());
     let (a, b) = (cast_constant(&a, dtype)?, cast_constant(&b, dtype)?);
     let (short, long) = if a.size() <= b.size() { (a, b) } else { (b, a) };
@@ -140,7 +140,7 @@ pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
 /// # Errors
 /// Where the order is negative.
 pub fn polyder(p: &Array, order: i64) -> Result<Array> {
-    ensure!(order >= 0, Value, "[polyder] got order {order}, expected zero or more");
+    ensure!(order >= 0, Value("polyder"), "got order {order}, expected zero or more");
     let mut p = coefficients("polyder", p)?;
     for _ in 0..order.min(p.size() as i64) {
         let count = p.size() - 1;
@@ -165,7 +165,7 @@ pub fn polyder(p: &Array, order: i64) -> Result<Array> {
 /// # Errors
 /// Where the order is negative or above 4096, or there are fewer constants.
 pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array> {
-    ensure!((0..=MOST as i64).contains(&order), Value, "[polyint] got order {order}, expected 0 to {MOST}");
+    ensure!((0..=MOST as i64).contains(&order), Value("polyint"), "got order {order}, expected 0 to {MOST}");
     let p = coefficients("polyint", p)?;
     let dtype = constants.map_or(p.dtype(), |k| promote(p.dtype(), k.dtype())).inexact();
     let mut p = cast_constant(&p, dtype)?;
@@ -175,8 +175,8 @@ pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array
             let fits = k.ndim() <= 1 && (k.size() == 1 || k.size() >= order as usize);
             ensure!(
                 fits,
-                Value,
-                "[polyint] k: got constants of shape {}, expected a number or {order} of them",
+                Value("polyint"),
+                "k: got constants of shape {}, expected a number or {order} of them",
                 k.shape()
             );
             let k = reshape(&cast_constant(k, dtype)?, [k.size()])?;
@@ -212,7 +212,7 @@ pub enum Powers {
 /// # Errors
 /// Where `x` is not a vector, or the number of columns is negative.
 pub fn vander(x: &Array, columns: Option<i64>, powers: Powers) -> Result<Array> {
-    ensure!(x.ndim() == 1, Value, "[vander] got an array of shape {}, expected one axis", x.shape());
+    ensure!(x.ndim() == 1, Value("vander"), "got an array of shape {}, expected one axis", x.shape());
     let shape = Shape::checked("vander", &[x.size() as i64, columns.unwrap_or(x.size() as i64)])?;
     let x = if x.dtype() == DType::Bool { astype(x, DType::Int32)? } else { x.clone() };
     let repeated = broadcast(&reshape(&x, [x.size(), 1])?, &shape)?;

@@ -42,8 +42,8 @@ pub(crate) fn meet_as<'a>(
     }
     let Some(shape) = a.shape().broadcast(b.shape()) else {
         bail!(
-            Value,
-            "[{op}] shapes {} and {} cannot be broadcast: got lengths that differ, expected equal ones or 1",
+            Value(op),
+            "shapes {} and {} cannot be broadcast: got lengths that differ, expected equal ones or 1",
             a.shape(),
             b.shape()
         );
@@ -77,8 +77,8 @@ pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
             None => {
                 let shapes: Vec<String> = arrays.iter().map(|array| array.shape().to_string()).collect();
                 bail!(
-                    Value,
-                    "[{op}] shapes {} cannot be broadcast: got lengths that differ, expected equal ones or 1",
+                    Value(op),
+                    "shapes {} cannot be broadcast: got lengths that differ, expected equal ones or 1",
                     shapes.join(", ")
                 );
             }
@@ -86,8 +86,8 @@ pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
     }
     ensure!(
         shape.is_addressable(),
-        Overflow,
-        "[{op}] got shapes that make {shape}, expected no more elements than memory can address"
+        Overflow(op),
+        "got shapes that make {shape}, expected no more elements than memory can address"
     );
     Ok(shape)
 }

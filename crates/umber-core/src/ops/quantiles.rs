@@ -46,7 +46,7 @@ pub(super) fn check_parts(op: &str, q: &Array, whole: f64) -> Result<()> {
         return Ok(());
     }
     for part in astype(q, DType::Float64)?.to_vec::<f64>()? {
-        ensure!((0.0..=whole).contains(&part), Value, "[{op}] q: got {part}, expected 0 to {whole}");
+        ensure!((0.0..=whole).contains(&part), Value(op), "q: got {part}, expected 0 to {whole}");
     }
     Ok(())
 }
@@ -62,15 +62,15 @@ fn quantile_of(
 ) -> Result<Array> {
     ensure!(
         !a.dtype().is_complex(),
-        Type,
-        "[{op}] is not defined for what it got: an array of {}, expected another \
+        Type(op),
+        "is not defined for what it got: an array of {}, expected another \
      dtype",
         a.dtype()
     );
     ensure!(
         q.dtype().is_floating(),
-        Type,
-        "[{op}] got parts of dtype {}, expected floating-point numbers",
+        Type(op),
+        "got parts of dtype {}, expected floating-point numbers",
         q.dtype()
     );
     check_parts(op, q, 1.0)?;
@@ -169,8 +169,8 @@ pub fn nanquantile(
 pub(super) fn hundredths(op: &str, q: &Array) -> Result<Array> {
     ensure!(
         !q.dtype().is_complex(),
-        Type,
-        "[{op}] got percentages of dtype {}, expected real numbers",
+        Type(op),
+        "got percentages of dtype {}, expected real numbers",
         q.dtype()
     );
     check_parts(op, q, 100.0)?;

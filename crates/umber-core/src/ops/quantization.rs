@@ -86,8 +86,8 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
     let dtype = dtype.unwrap_or(usual);
     ensure!(
         dtype.is_floating(),
-        Type,
-        "[dequantize] got dtype {dtype}, expected one of float16, bfloat16, float32 and float64"
+        Type("dequantize"),
+        "got dtype {dtype}, expected one of float16, bfloat16, float32 and float64"
     );
     let Some(scale) = global_scale else {
         return Dequantize { how: w.how, dtype }.apply(&parts[0], &parts[1], parts.get(2));
@@ -263,8 +263,8 @@ pub fn gather_qqmm(
 pub fn to_fp8(x: &Array) -> Result<Array> {
     ensure!(
         x.dtype().is_floating(),
-        Type,
-        "[to_fp8] got x of dtype {}, expected one of float16, bfloat16, float32 and float64",
+        Type("to_fp8"),
+        "got x of dtype {}, expected one of float16, bfloat16, float32 and float64",
         x.dtype()
     );
     Array::record_one(Fp8::Encode, &[x])
@@ -288,14 +288,14 @@ pub fn from_fp8(x: &Array, dtype: DType) -> Result<Array> {
     }
     ensure!(
         x.dtype() == DType::UInt8,
-        Type,
-        "[from_fp8] got x of dtype {}, expected uint8 or float8_e4m3fn",
+        Type("from_fp8"),
+        "got x of dtype {}, expected uint8 or float8_e4m3fn",
         x.dtype()
     );
     ensure!(
         dtype.is_floating(),
-        Type,
-        "[from_fp8] got dtype {dtype}, expected one of float16, bfloat16, float32 and float64"
+        Type("from_fp8"),
+        "got dtype {dtype}, expected one of float16, bfloat16, float32 and float64"
     );
     Array::record_one(Fp8::Decode(dtype), &[x])
 }
@@ -309,24 +309,19 @@ fn unit(scale: &Array) -> Result<Array> {
 fn global(op: &str, name: &str, how: Quantization, scale: &Array, batch: Option<&Shape>) -> Result<Array> {
     ensure!(
         how.mode() == QuantizationMode::Nvfp4,
-        Value,
-        "[{op}] got {name} for mode '{}', expected mode 'nvfp4'",
+        Value(op),
+        "got {name} for mode '{}', expected mode 'nvfp4'",
         how.mode().name()
     );
-    ensure!(
-        scale.dtype().is_floating(),
-        Type,
-        "[{op}] got {name} of dtype {}, expected float32",
-        scale.dtype()
-    );
+    ensure!(scale.dtype().is_floating(), Type(op), "got {name} of dtype {}, expected float32", scale.dtype());
     let scale = cast(scale, DType::Float32)?;
     match batch {
         Some(batch) if scale.shape() == batch => Ok(scale),
         _ if scale.size() == 1 => reshape(&scale, Shape::scalar()),
         Some(batch) => {
-            bail!(Value, "[{op}] got {name} of shape {}, expected one number or shape {batch}", scale.shape())
+            bail!(Value(op), "got {name} of shape {}, expected one number or shape {batch}", scale.shape())
         }
-        None => bail!(Value, "[{op}] got {name} of shape {}, expected one number", scale.shape()),
+        None => bail!(Value(op), "got {name} of shape {}, expected one number", scale.shape()),
     }
 }
 
@@ -334,15 +329,15 @@ fn global(op: &str, name: &str, how: Quantization, scale: &Array, batch: Option<
 fn check_numbers(op: &str, name: &str, how: Quantization, x: &Array) -> Result<()> {
     ensure!(
         x.dtype().is_floating(),
-        Type,
-        "[{op}] got {name} of dtype {}, expected one of float16, bfloat16, float32 and float64",
+        Type(op),
+        "got {name} of dtype {}, expected one of float16, bfloat16, float32 and float64",
         x.dtype()
     );
     let is_whole = x.shape().last().is_some_and(|length| length.is_multiple_of(how.group_size()));
     ensure!(
         is_whole,
-        Value,
-        "[{op}] got {name} of shape {}, expected a last axis that group_size {} divides",
+        Value(op),
+        "got {name} of shape {}, expected a last axis that group_size {} divides",
         x.shape(),
         how.group_size()
     );
@@ -356,14 +351,14 @@ impl Quantized<'_> {
         let mode = how.mode().name();
         ensure!(
             words.dtype() == DType::UInt32,
-            Type,
-            "[{op}] got w of dtype {}, expected packed codes in uint32",
+            Type(op),
+            "got w of dtype {}, expected packed codes in uint32",
             words.dtype()
         );
         ensure!(
             biases.is_some() == how.has_biases(),
-            Value,
-            "[{op}] got {} biases for mode '{mode}', expected {}",
+            Value(op),
+            "got {} biases for mode '{mode}', expected {}",
             if biases.is_some() { "an array of" } else { "no" },
             if how.has_biases() { "an array" } else { "none" }
         );
@@ -376,8 +371,8 @@ impl Quantized<'_> {
             };
             ensure!(
                 fits,
-                Type,
-                "[{op}] got {name} of dtype {} for mode '{mode}', expected {}",
+                Type(op),
+                "got {name} of dtype {} for mode '{mode}', expected {}",
                 factors.dtype(),
                 if how.has_biases() { "a real floating one" } else { "uint8" }
             );
@@ -403,8 +398,8 @@ impl Right {
         let parts = w.parts(op)?;
         ensure!(
             parts[0].ndim() >= 2,
-            Value,
-            "[{op}] got w of shape {}, expected at least two axes",
+            Value(op),
+            "got w of shape {}, expected at least two axes",
             parts[0].shape()
         );
         Ok(Right::Stored { parts, product: Product { how: w.how, turned } })
@@ -414,8 +409,8 @@ impl Right {
     fn dtype(&self, op: &str, x: &Array) -> Result<DType> {
         ensure!(
             !x.dtype().is_complex(),
-            Type,
-            "[{op}] got x of dtype {}, expected one of float16, bfloat16, float32 and float64",
+            Type(op),
+            "got x of dtype {}, expected one of float16, bfloat16, float32 and float64",
             x.dtype()
         );
         Ok(match self {
@@ -456,8 +451,8 @@ impl Right {
         };
         ensure!(
             x.shape().last() == Some(&k),
-            Value,
-            "[{op}] got x of shape {} for a quantised matrix of {k} by {n}, expected a last axis of {k}",
+            Value(op),
+            "got x of shape {} for a quantised matrix of {k} by {n}, expected a last axis of {k}",
             x.shape()
         );
         let m = if x.ndim() == 1 { 1 } else { x.shape()[x.ndim() - 2] };
@@ -486,8 +481,8 @@ impl Right {
                 let Some(batch) = left.shape().broadcast(right.shape()) else {
                     let what = if lhs.is_some() || rhs.is_some() { "indices" } else { "batch axes" };
                     bail!(
-                        Value,
-                        "[{op}] got {what} of shapes {} and {}, expected shapes that can be broadcast",
+                        Value(op),
+                        "got {what} of shapes {} and {}, expected shapes that can be broadcast",
                         left.shape(),
                         right.shape()
                     );
@@ -512,8 +507,8 @@ impl Right {
         for index in [picks.lhs, picks.rhs].into_iter().flatten() {
             ensure!(
                 index.dtype().is_integer(),
-                Type,
-                "[{op}] got indices of dtype {}, expected integers",
+                Type(op),
+                "got indices of dtype {}, expected integers",
                 index.dtype()
             );
         }
@@ -557,8 +552,8 @@ impl Both {
         };
         ensure!(
             how.mode() != QuantizationMode::Affine,
-            Value,
-            "[{op}] got mode 'affine', expected 'nvfp4', 'mxfp8' or 'mxfp4'"
+            Value(op),
+            "got mode 'affine', expected 'nvfp4', 'mxfp8' or 'mxfp4'"
         );
         check_numbers(op, "x", how, x)?;
         let [of_x, of_w] = batches;
@@ -579,8 +574,8 @@ impl Both {
                 check_numbers(op, "w", how, w)?;
                 ensure!(
                     w.ndim() >= 2 && x.shape().last() == w.shape().last(),
-                    Value,
-                    "[{op}] got x of shape {} and w of shape {}, expected last axes of one length, two axes in w at least",
+                    Value(op),
+                    "got x of shape {} and w of shape {}, expected last axes of one length, two axes in w at least",
                     x.shape(),
                     w.shape()
                 );

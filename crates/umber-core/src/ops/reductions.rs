@@ -98,8 +98,8 @@ pub fn prod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 pub(super) fn check_not_empty(op: &str, a: &Array, axes: &Axes) -> Result<()> {
     if let Some(axis) = axes.iter().find(|&&axis| a.shape()[axis] == 0) {
         bail!(
-            Value,
-            "[{op}] got an array of shape {} to reduce over axis {axis}, which has no elements, expected at least one",
+            Value(op),
+            "got an array of shape {} to reduce over axis {axis}, which has no elements, expected at least one",
             a.shape()
         );
     }
@@ -367,14 +367,14 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
     let length = x.shape()[axis];
     ensure!(
         length > 0,
-        Value,
-        "[{op}] got an array of shape {} to reduce over an axis of no elements, expected at least one",
+        Value(op),
+        "got an array of shape {} to reduce over an axis of no elements, expected at least one",
         a.shape()
     );
     ensure!(
         u32::try_from(length - 1).is_ok(),
-        Value,
-        "[{op}] got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
+        Value(op),
+        "got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
     );
     // The order of complex numbers tells apart which of their parts is NaN.
     let x = if x.dtype().is_complex() { select(&isnan(&x)?, &constant(&x, f64::NAN), &x)? } else { x };

@@ -48,7 +48,7 @@ pub fn flatnonzero(a: &Array) -> Result<Array> {
 /// assert_eq!(places[1].to_vec::<u32>().unwrap(), [1, 0]);
 /// ```
 pub fn nonzero(a: &Array) -> Result<Vec<Array>> {
-    ensure!(a.ndim() > 0, Value, "[nonzero] got an array without axes, expected at least one");
+    ensure!(a.ndim() > 0, Value("nonzero"), "got an array without axes, expected at least one");
     coordinates("nonzero", a)
 }
 
@@ -117,8 +117,8 @@ pub fn extract(condition: &Array, a: &Array) -> Result<Array> {
 pub fn compress(condition: &Array, a: &Array, axis: Option<i64>) -> Result<Array> {
     ensure!(
         condition.ndim() == 1,
-        Value,
-        "[compress] got a condition of shape {}, expected one axis",
+        Value("compress"),
+        "got a condition of shape {}, expected one axis",
         condition.shape()
     );
     compress_as("compress", condition, a, axis)
@@ -132,7 +132,7 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
     if condition.size() > length && places.size() > 0 {
         let last = dependent::value_of(op, &slice_along(&places, 0, places.size() - 1, 1)?)?.as_i64();
         if last >= length as i64 {
-            return Err(out_of_bounds(last, axis, length).of(op));
+            return Err(out_of_bounds(last, axis, length).with_op(op));
         }
     }
     take(a, &places, Some(axis as i64))
@@ -169,15 +169,15 @@ pub(super) fn search_as(
 ) -> Result<Array> {
     ensure!(
         sorted.ndim() == 1,
-        Value,
-        "[{op}] got a sorted array of shape {}, expected one axis",
+        Value(op),
+        "got a sorted array of shape {}, expected one axis",
         sorted.shape()
     );
     let length = sorted.shape()[0];
     ensure!(
         u32::try_from(length).is_ok(),
-        Value,
-        "[{op}] got {length} elements, expected no more than uint32 can \
+        Value(op),
+        "got {length} elements, expected no more than uint32 can \
      count"
     );
     let sorted = match sorter {
@@ -185,8 +185,8 @@ pub(super) fn search_as(
         Some(sorter) => {
             ensure!(
                 sorter.shape() == sorted.shape(),
-                Value,
-                "[{op}] got a sorter of shape {}, expected {}",
+                Value(op),
+                "got a sorter of shape {}, expected {}",
                 sorter.shape(),
                 sorted.shape()
             );
@@ -232,8 +232,8 @@ fn search_beside_uint64(side: Side, sorted: &Array, values: &Array, signed: Side
 pub fn digitize(x: &Array, bins: &Array, closed: Side) -> Result<Array> {
     ensure!(
         bins.ndim() == 1 && !bins.dtype().is_complex() && !x.dtype().is_complex(),
-        Value,
-        "[digitize] got bins of shape {} and {} for {}, expected one axis of real numbers",
+        Value("digitize"),
+        "got bins of shape {} and {} for {}, expected one axis of real numbers",
         bins.shape(),
         bins.dtype(),
         x.dtype()
@@ -257,7 +257,7 @@ pub fn digitize(x: &Array, bins: &Array, closed: Side) -> Result<Array> {
             (true, _) => Ok(up),
             (false, true) => Ok(down),
             (false, false) => {
-                bail!(Value, "[digitize] got bins that neither rise nor fall, expected monotonic ones")
+                bail!(Value("digitize"), "got bins that neither rise nor fall, expected monotonic ones")
             }
         },
         _ => Array::record_one(Select, &[&broadcast(&rises, x.shape())?, &up, &down]),

@@ -37,8 +37,8 @@ impl Selection<'_> {
         let Some(mean) = self.mean else { return Ok(None) };
         ensure!(
             mean.shape().broadcasts_to(x.shape()),
-            Value,
-            "[{op}] got a mean of shape {}, expected one that broadcasts to {}",
+            Value(op),
+            "got a mean of shape {}, expected one that broadcasts to {}",
             mean.shape(),
             x.shape()
         );
@@ -50,8 +50,8 @@ impl Selection<'_> {
         let Some(condition) = self.condition else { return Ok(None) };
         ensure!(
             condition.shape().broadcasts_to(a.shape()),
-            Value,
-            "[{op}] got a condition of shape {}, expected one that broadcasts to {}",
+            Value(op),
+            "got a condition of shape {}, expected one that broadcasts to {}",
             condition.shape(),
             a.shape()
         );
@@ -87,8 +87,8 @@ pub fn reduce_selected(
     if kind == ReduceKind::Mean {
         ensure!(
             selection.initial.is_none(),
-            Value,
-            "[mean] got an initial value, which is for reductions that continue from one"
+            Value("mean"),
+            "got an initial value, which is for reductions that continue from one"
         );
         return mean_selected(a, axes, keep, selection);
     }
@@ -105,7 +105,7 @@ pub fn reduce_selected(
             (Some(value), _) => weak(value, &x),
             (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
             (None, _) => {
-                bail!(Value, "[{op}] got a condition without an initial value, expected a number beside it")
+                bail!(Value(op), "got a condition without an initial value, expected a number beside it")
             }
         };
         x = select(&chosen, &x, &other)?;
@@ -119,8 +119,8 @@ pub fn reduce_selected(
     let result = reduced(kind, &x, &found, keep)?;
     ensure!(
         initial.shape().broadcasts_to(result.shape()),
-        Value,
-        "[{op}] got an initial value of shape {}, expected one that broadcasts to {}",
+        Value(op),
+        "got an initial value of shape {}, expected one that broadcasts to {}",
         initial.shape(),
         result.shape()
     );

@@ -177,8 +177,8 @@ pub(super) fn counted(most: usize) -> DType {
 fn nothing(a: &Array, size: usize, fill: Option<&Array>) -> Result<Unique> {
     ensure!(
         size == 0 || fill.is_some(),
-        Value,
-        "[unique] got no elements, expected a fill value for the {size} that are asked for"
+        Value("unique"),
+        "got no elements, expected a fill value for the {size} that are asked for"
     );
     let shape = a.shape().with(0, size);
     let values = match fill {

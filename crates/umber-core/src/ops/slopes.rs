@@ -127,8 +127,8 @@ pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: Edge
     };
     ensure!(
         spacing.is_empty() || spacing.len() == axes.len() || (spacing.len() == 1 && spacing[0].ndim() == 0),
-        Value,
-        "[gradient] got {} spacings for {} axes, expected none, one number, or one an axis",
+        Value("gradient"),
+        "got {} spacings for {} axes, expected none, one number, or one an axis",
         spacing.len(),
         axes.len()
     );
@@ -140,8 +140,8 @@ pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: Edge
         let length = f.shape()[axis];
         ensure!(
             length >= least,
-            Value,
-            "[gradient] got {length} points along axis {axis} of an array of shape {}, expected at least {least}",
+            Value("gradient"),
+            "got {length} points along axis {axis} of an array of shape {}, expected at least {least}",
             f.shape()
         );
         let given = match spacing {
@@ -151,8 +151,8 @@ pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: Edge
         };
         ensure!(
             given.ndim() == 0 || (given.ndim() == 1 && given.size() == length),
-            Value,
-            "[gradient] got a spacing of shape {} for axis {axis}, expected a number or shape ({length},)",
+            Value("gradient"),
+            "got a spacing of shape {} for axis {axis}, expected a number or shape ({length},)",
             given.shape()
         );
         let steps = if given.ndim() == 0 { given } else { diff(&given, 1, 0)? };
@@ -205,8 +205,8 @@ pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
             };
             ensure!(
                 x.shape()[along] == y.shape()[at],
-                Value,
-                "[trapezoid] got {} places for {} values along axis {axis}, expected as many",
+                Value("trapezoid"),
+                "got {} places for {} values along axis {axis}, expected as many",
                 x.shape()[along],
                 y.shape()[at]
             );
@@ -236,8 +236,8 @@ pub fn ediff1d(a: &Array, to_end: Option<&Array>, to_begin: Option<&Array>) -> R
         let Some(given) = given else { return Ok(Array::full([0].into(), 0, a.dtype())) };
         ensure!(
             promote(given.dtype(), a.dtype()) == a.dtype(),
-            Type,
-            "[ediff1d] got an end of {} for an array of {}, expected a dtype that it can hold",
+            Type("ediff1d"),
+            "got an end of {} for an array of {}, expected a dtype that it can hold",
             given.dtype(),
             a.dtype()
         );

@@ -22,8 +22,8 @@ fn sorted(op: &str, a: &Array, axis: usize, what: Sorted) -> Result<Array> {
     ensure!(
         matches!(what, Sorted::Values | Sorted::ValuesAround(_))
             || u32::try_from(length.saturating_sub(1)).is_ok(),
-        Value,
-        "[{op}] got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
+        Value(op),
+        "got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
     );
     Array::record_one(Sort { axis, what }, &[a])
 }
@@ -86,12 +86,12 @@ pub fn argsort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> 
 /// ```
 pub fn lexsort(keys: &[&Array], axis: i64) -> Result<Array> {
     let Some((first, others)) = keys.split_first() else {
-        bail!(Value, "[lexsort] got no keys, expected at least one");
+        bail!(Value("lexsort"), "got no keys, expected at least one");
     };
     if let Some(other) = others.iter().find(|key| key.shape() != first.shape()) {
         bail!(
-            Value,
-            "[lexsort] got keys of shapes {} and {}, expected the same",
+            Value("lexsort"),
+            "got keys of shapes {} and {}, expected the same",
             first.shape(),
             other.shape()
         );
@@ -111,14 +111,14 @@ fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
     let length = a.shape()[axis] as i64;
     ensure!(
         length > 0,
-        Value,
-        "[{op}] got axis {axis} of an array of shape {}, expected an axis with elements",
+        Value(op),
+        "got axis {axis} of an array of shape {}, expected an axis with elements",
         a.shape()
     );
     ensure!(
         (-length..length).contains(&kth),
-        Value,
-        "[{op}] got kth {kth} for axis {axis} of an array of shape {}, expected {} to {}",
+        Value(op),
+        "got kth {kth} for axis {axis} of an array of shape {}, expected {} to {}",
         a.shape(),
         -length,
         length - 1
@@ -179,8 +179,8 @@ pub fn topk(a: &Array, k: i64, axis: Option<i64>) -> Result<Array> {
     let length = a.shape()[axis];
     ensure!(
         (0..=length as i64).contains(&k),
-        Value,
-        "[topk] got k = {k} for axis {axis} of an array of shape {}, expected 0 to {length}",
+        Value("topk"),
+        "got k = {k} for axis {axis} of an array of shape {}, expected 0 to {length}",
         a.shape()
     );
     let first = length - k as usize;

@@ -89,8 +89,8 @@ pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DTyp
     check_length("geomspace", length)?;
     ensure!(
         start.is_finite() && stop.is_finite() && start != 0.0 && stop != 0.0 && (start > 0.0) == (stop > 0.0),
-        Value,
-        "[geomspace] got {start} and {stop}, expected finite numbers of one sign, none of them zero"
+        Value("geomspace"),
+        "got {start} and {stop}, expected finite numbers of one sign, none of them zero"
     );
     if !(stop / start).is_normal() {
         // Twice the root of a factor that no number says.
@@ -177,8 +177,8 @@ fn check_ends(start: &Array, stop: &Array) -> Result<()> {
     let is_fine = dependent::known(&all(&is_fine, None, KeepAxes::No)?)?;
     ensure!(
         is_fine.is_none_or(Scalar::as_bool),
-        Value,
-        "[geomspace] got ends between which no factor leads, expected finite numbers of one sign, none of them zero"
+        Value("geomspace"),
+        "got ends between which no factor leads, expected finite numbers of one sign, none of them zero"
     );
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::primitives::rules::{reshape, transpose};
 
 /// Every array with at least `ndim` axes, concatenated along `axis`.
 fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> {
-    ensure!(!arrays.is_empty(), Value, "[{op}] got no arrays, expected at least one");
+    ensure!(!arrays.is_empty(), Value(op), "got no arrays, expected at least one");
     let arrays: Vec<Array> = arrays.iter().map(|array| atleast(array, ndim)).collect::<Result<_>>()?;
     under(op, concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)))
 }
@@ -94,15 +94,15 @@ impl Blocks {
     fn depth(&self) -> Result<usize> {
         let Blocks::List(items) = self else { return Ok(0) };
         let Some((first, others)) = items.split_first() else {
-            bail!(Value, "[block] got an empty list, expected at least one array in each");
+            bail!(Value("block"), "got an empty list, expected at least one array in each");
         };
         let depth = first.depth()?;
         for other in others {
             let found = other.depth()?;
             ensure!(
                 found == depth,
-                Value,
-                "[block] got lists nested {depth} and {found} deep side by side, expected the same"
+                Value("block"),
+                "got lists nested {depth} and {found} deep side by side, expected the same"
             );
         }
         Ok(depth + 1)
@@ -165,8 +165,8 @@ pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
     let Split::Sections(count) = at else { return under("array_split", split(a, at, axis)) };
     ensure!(
         (1..=MOST_PARTS).contains(&count),
-        Value,
-        "[array_split] got {count} sections, expected 1 to {MOST_PARTS}"
+        Value("array_split"),
+        "got {count} sections, expected 1 to {MOST_PARTS}"
     );
     let place = umber_types::shape::normalize_axis("array_split", axis, a.ndim())?;
     note_length_read(a, place);
@@ -179,8 +179,8 @@ pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
 fn split_along(op: &str, a: &Array, at: Split<'_>, least: usize, axis: i64) -> Result<Vec<Array>> {
     ensure!(
         a.ndim() >= least,
-        Value,
-        "[{op}] got an array with {} dimensions, expected at least {least}",
+        Value(op),
+        "got an array with {} dimensions, expected at least {least}",
         a.ndim()
     );
     under(op, split(a, at, axis))

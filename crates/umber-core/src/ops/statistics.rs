@@ -26,8 +26,8 @@ use crate::primitives::rules::{broadcast, cast, reshape, swap_last};
 pub fn ptp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     ensure!(
         a.dtype() != DType::Bool,
-        Type,
-        "[ptp] is not defined for what it got: an array of {}, expected numbers",
+        Type("ptp"),
+        "is not defined for what it got: an array of {}, expected numbers",
         a.dtype()
     );
     super::reductions::check_not_empty("ptp", a, &axes_of("ptp", a, axes)?)?;
@@ -41,8 +41,8 @@ fn spread(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result<Array> {
     }
     let Some(given) = axes else {
         bail!(
-            Value,
-            "[average] got weights of shape {} for an array of shape {}, expected the same or an axis",
+            Value("average"),
+            "got weights of shape {} for an array of shape {}, expected the same or an axis",
             weights.shape(),
             a.shape()
         );
@@ -52,8 +52,8 @@ fn spread(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result<Array> {
     let in_order = given.iter().map(|&axis| if axis < 0 { axis + a.ndim() as i64 } else { axis });
     ensure!(
         *weights.shape() == lengths && in_order.eq(axes.iter().map(|&axis| axis as i64)),
-        Value,
-        "[average] got weights of shape {}, expected {} or {lengths}, with axes in ascending order",
+        Value("average"),
+        "got weights of shape {}, expected {} or {lengths}, with axes in ascending order",
         weights.shape(),
         a.shape()
     );
@@ -145,7 +145,7 @@ fn rows(op: &str, m: &Array, variables: Variables) -> Result<Array> {
         (0 | 1, _) => reshape(m, [1, m.size()]),
         (2, Variables::Rows) => Ok(m.clone()),
         (2, Variables::Columns) => swap_last(m),
-        (ndim, _) => bail!(Value, "[{op}] got an array with {ndim} dimensions, expected at most 2"),
+        (ndim, _) => bail!(Value(op), "got an array with {ndim} dimensions, expected at most 2"),
     }
 }
 
@@ -153,8 +153,8 @@ fn rows(op: &str, m: &Array, variables: Variables) -> Result<Array> {
 fn observed(name: &str, given: &Array, count: usize, dtype: DType) -> Result<Array> {
     ensure!(
         given.ndim() == 1 && given.size() == count,
-        Value,
-        "[cov] got {name} of shape {}, expected ({count},)",
+        Value("cov"),
+        "got {name} of shape {}, expected ({count},)",
         given.shape()
     );
     cast_constant(given, dtype)
@@ -177,8 +177,8 @@ impl Observations {
         if let Some(given) = options.frequencies {
             ensure!(
                 given.dtype().is_integer(),
-                Type,
-                "[{op}] got fweights of {}, expected integers",
+                Type(op),
+                "got fweights of {}, expected integers",
                 given.dtype()
             );
             weights = Some(observed("fweights", given, count, dtype)?);
@@ -235,8 +235,8 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
         let y = cast_constant(&cast_constant(&rows(op, y, options.variables)?, wide)?, widest(wide))?;
         ensure!(
             y.shape()[1] == x.shape()[1],
-            Value,
-            "[{op}] got {} and {} observations, expected as many of both",
+            Value(op),
+            "got {} and {} observations, expected as many of both",
             x.shape()[1],
             y.shape()[1]
         );

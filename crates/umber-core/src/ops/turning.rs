@@ -9,8 +9,8 @@ use crate::graph::Array;
 fn check_axes(op: &str, a: &Array, least: usize) -> Result<()> {
     ensure!(
         a.ndim() >= least,
-        Value,
-        "[{op}] got an array with {} dimensions, expected at least {least}",
+        Value(op),
+        "got an array with {} dimensions, expected at least {least}",
         a.ndim()
     );
     Ok(())
@@ -62,7 +62,7 @@ pub fn flipud(a: &Array) -> Result<Array> {
 pub fn rot90(a: &Array, times: i64, axes: [i64; 2]) -> Result<Array> {
     let [from, to] = axes;
     let is_same = normalize_axis("rot90", from, a.ndim())? == normalize_axis("rot90", to, a.ndim())?;
-    ensure!(!is_same, Value, "[rot90] duplicate axis {from}, expected two different axes");
+    ensure!(!is_same, Value("rot90"), "duplicate axis {from}, expected two different axes");
     match times.rem_euclid(4) {
         0 => Ok(a.clone()),
         1 => swapaxes(&flip(a, Some(&[to]))?, from, to),

@@ -32,8 +32,8 @@ fn spread(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Result<Array>
     let lengths: Vec<usize> = axes.iter().map(|&axis| a.shape()[axis]).collect();
     ensure!(
         weights.shape()[..] == lengths[..],
-        Value,
-        "[{op}] got weights of shape {}, expected that of the array, {}, or of its axes, {}",
+        Value(op),
+        "got weights of shape {}, expected that of the array, {}, or of its axes, {}",
         weights.shape(),
         a.shape(),
         Shape::from(lengths)
@@ -107,7 +107,7 @@ fn weighted(
     nan: NanPolicy,
 ) -> Result<Array> {
     for (name, x) in [("an array", a), ("weights", weights), ("parts", q)] {
-        ensure!(!x.dtype().is_complex(), Type, "[{op}] is not defined for {name} of {}", x.dtype());
+        ensure!(!x.dtype().is_complex(), Type(op), "is not defined for {name} of {}", x.dtype());
     }
     check_parts(op, q, 1.0)?;
     let axes = axes_of(op, a, axes)?;
@@ -168,15 +168,15 @@ fn check_weights(op: &str, weights: &Array, nan: NanPolicy) -> Result<()> {
     for &weight in &astype(weights, DType::Float64)?.to_vec::<f64>()? {
         ensure!(
             weight >= 0.0 && weight.is_finite(),
-            Value,
-            "[{op}] got the weight {weight}, expected finite ones that are not negative"
+            Value(op),
+            "got the weight {weight}, expected finite ones that are not negative"
         );
     }
     for total in total.to_vec::<f64>()? {
         ensure!(
             total > 0.0 || nan == NanPolicy::IsSkipped,
-            Value,
-            "[{op}] got weights that are all zero, expected some that are not"
+            Value(op),
+            "got weights that are all zero, expected some that are not"
         );
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{DType, Error, Layout, Result, Scalar, Stream};
+use umber_types::{DType, Error, Layout, Result, Scalar, Stream, error};
 
 use super::{Plan, Slots};
 use crate::backend::asynchronous::{self, backend_of};
@@ -87,7 +87,7 @@ impl Nested {
 
 /// Say in which iteration something failed.
 fn in_iteration(construct: Construct, iteration: usize) -> impl FnOnce(Error) -> Error {
-    move |error| error.map_message(|text| text + &iteration_text(construct, iteration))
+    move |error| error.with_note(iteration_text(construct, iteration))
 }
 
 /// What errors say of an iteration.
@@ -239,7 +239,7 @@ impl Stack {
 fn scalar(storage: &Storage, dtype: DType, interrupts: &mut Interrupts) -> Result<Scalar> {
     let host = transfer::to_host(storage, dtype, interrupts)?;
     let bytes = host.on_host().dense_bytes(dtype);
-    let bytes = bytes.ok_or_else(|| Error::Runtime("[eval] expected a scalar".into()))?;
+    let bytes = bytes.ok_or_else(|| error!(Runtime("eval"), "expected a scalar"))?;
     Ok(Scalar::from_bytes(dtype, bytes))
 }
 
@@ -259,7 +259,7 @@ fn run_branch(
     let place = || format!("\nin branch {index} of {}", choice.construct.name());
     let outputs = prepared[index]
         .run(&mut slots, interrupts, &|| place() + &task.context)
-        .map_err(|error| error.map_message(|text| text + &place()))?;
+        .map_err(|error| error.with_note(place()))?;
     Ok(outputs.into_vec())
 }
 

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{DType, Device, Error, Result, Scalar, Shape, Stream};
+use umber_types::{DType, Device, Error, Result, Scalar, Shape, Stream, error};
 
 use crate::backend::asynchronous::{self, backend_of};
 use crate::backend::{Backend, Cpu, Support, Task, decomposes, transfer};
@@ -22,9 +22,6 @@ use crate::op::Op;
 use crate::passes::{hoist, lower, specs_of};
 use crate::primitive::Primitive;
 use crate::primitives::fused::Fused;
-
-/// How the allocator's errors begin, behind the names of operations perhaps.
-const MALLOC: &str = "[malloc] ";
 
 /// A program ready to run.
 #[derive(Debug)]
@@ -330,7 +327,7 @@ impl Plan {
             let origin = self.steps[step].origin.as_ref();
             let whole = || recorded_text(origin) + &context();
             self.run_step(step, &self.numbers, slots, interrupts, whole, &mut deliver)
-                .map_err(|error| recorded_at(error, origin))?;
+                .map_err(|error| error.recorded_at(origin))?;
         }
         self.forward(&self.numbers, slots, &mut deliver)?;
         Ok(outputs.into_iter().map(|storage| storage.expect("every output has a source")).collect())
@@ -365,9 +362,8 @@ impl Plan {
             return Err(error);
         }
         for (i, storage) in task.outputs.iter_mut().enumerate() {
-            let storage = storage
-                .take()
-                .ok_or_else(|| Error::Runtime(format!("[{}] the kernel gave no output", current.name())))?;
+            let storage =
+                storage.take().ok_or_else(|| error!(Runtime(current.name()), "the kernel gave no output"))?;
             for &(_, number) in current.results.iter().filter(|(own, _)| *own as usize == i) {
                 deliver(number as usize, storage.clone());
             }
@@ -497,24 +493,14 @@ impl PlanStep {
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("unknown panic");
-            Err(Error::Runtime(format!("[{name}] the kernel failed: {text}")))
+            Err(error!(Runtime(name), "the kernel failed: {text}"))
         });
         result.map_err(|error| {
-            if let Error::Memory(text) = &error
-                && let Some((_, fault)) = text.split_once(MALLOC)
-            {
-                return Error::Memory(format!("[{name}] no memory for the result: {fault}"));
+            if error.op() != Some(crate::memory::allocator::OP) {
+                return error;
             }
-            error
+            error.with_op(name).map_detail(|fault| format!("no memory for the result: {fault}"))
         })
-    }
-}
-
-/// The error with the user's line, if it is known.
-pub(crate) fn recorded_at(error: Error, origin: Option<&Arc<str>>) -> Error {
-    match origin {
-        Some(_) => error.map_message(|text| text + &recorded_text(origin)),
-        None => error,
     }
 }
 

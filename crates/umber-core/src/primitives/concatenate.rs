@@ -44,8 +44,8 @@ impl Primitive for Concatenate {
                 input.dtype == first.dtype
                     && input.shape.ndim() == first.shape.ndim()
                     && input.shape.with(self.axis, 0) == first.shape.with(self.axis, 0),
-                Value,
-                "[concatenate] got shapes {} and {}, expected shapes that differ only in axis {}",
+                Value("concatenate"),
+                "got shapes {} and {}, expected shapes that differ only in axis {}",
                 first.shape,
                 input.shape,
                 self.axis

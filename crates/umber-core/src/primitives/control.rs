@@ -100,8 +100,8 @@ fn check_classes(op: &str, classes: View<'_>) -> Result<()> {
     };
     ensure!(
         least >= 0,
-        Index,
-        "[{op}] index {least} is out of bounds for the classes, expected at least 0, or ignore_index for targets that do not count"
+        Index(op),
+        "index {least} is out of bounds for the classes, expected at least 0, or ignore_index for targets that do not count"
     );
     Ok(())
 }
@@ -114,8 +114,8 @@ pub(crate) fn check_count(count: i64, values: u64, surplus: Surplus) -> Result<(
     };
     ensure!(
         fits,
-        Value,
-        "[index] a boolean mask that picks {count} places was assigned {values} values, expected {} or a single value",
+        Value("index"),
+        "a boolean mask that picks {count} places was assigned {values} values, expected {} or a single value",
         match surplus {
             Surplus::Refused => "as many",
             Surplus::Ignored => "at least as many",
@@ -229,9 +229,8 @@ impl Primitive for Control {
         match *self {
             Control::Found(_) => ensure!(
                 !holds_anywhere(task.view(1))?,
-                Value,
-                "[{}] got a slice of nothing but NaN, expected at least one number",
-                self.name()
+                Value(self.name()),
+                "got a slice of nothing but NaN, expected at least one number"
             ),
             Control::Counted { values, surplus } => {
                 let counts = task.host(1).to_dense(DType::Int64)?;

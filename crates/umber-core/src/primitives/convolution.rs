@@ -147,14 +147,14 @@ impl Primitive for Convolution {
         let last = x.ndim() - 1;
         ensure!(
             weight.ndim() == x.ndim() && last == self.0.axes.len() + 1,
-            Value,
-            "[convolution] got shapes {x} and {weight} for {} spatial axes",
+            Value("convolution"),
+            "got shapes {x} and {weight} for {} spatial axes",
             self.0.axes.len()
         );
         ensure!(
             x[last] == weight[last] * self.0.groups && weight[0].is_multiple_of(self.0.groups),
-            Value,
-            "[convolution] channels of shapes {x} and {weight} do not fit {} groups",
+            Value("convolution"),
+            "channels of shapes {x} and {weight} do not fit {} groups",
             self.0.groups
         );
         let lengths = self.0.axes.iter().enumerate().map(|(i, axis)| axis.outputs(x[i + 1], weight[i + 1]));
@@ -241,8 +241,8 @@ impl Primitive for ConvolutionWeight {
             |(i, axis): (usize, &umber_types::ConvAxis)| ct[i + 1] == axis.outputs(x[i + 1], self.taps[i]);
         ensure!(
             ct.ndim() == x.ndim() && x[0] == ct[0] && self.how.axes.iter().enumerate().all(fits),
-            Value,
-            "[convolution_weight] shapes {x} and {ct} do not fit each other"
+            Value("convolution_weight"),
+            "shapes {x} and {ct} do not fit each other"
         );
         let channels = x[last] / self.how.groups;
         let shape = std::iter::once(ct[last]).chain(self.taps.iter().copied()).chain([channels]).collect();

@@ -129,8 +129,8 @@ impl fmt::Debug for Custom {
 fn checked(rule: &str, what: &str, answered: Vec<Option<Array>>, like: &[Array]) -> Result<Cotangents> {
     ensure!(
         answered.len() == like.len(),
-        Value,
-        "[custom_function] the {rule} rule gave {} values, expected one for each of {} {what}s",
+        Value("custom_function"),
+        "the {rule} rule gave {} values, expected one for each of {} {what}s",
         answered.len(),
         like.len()
     );
@@ -138,8 +138,8 @@ fn checked(rule: &str, what: &str, answered: Vec<Option<Array>>, like: &[Array])
         let Some(given) = given else { return Ok(None) };
         ensure!(
             given.shape() == like.shape(),
-            Value,
-            "[custom_function] the {rule} rule gave shape {} for {what} {i}, expected {}",
+            Value("custom_function"),
+            "the {rule} rule gave shape {} for {what} {i}, expected {}",
             given.shape(),
             like.shape()
         );

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 use umber_numerics::fft::{Scaling, Transform};
-use umber_types::{DType, Error, Result, Shape};
+use umber_types::{DType, Result, Shape, error};
 
 use super::rules::{broadcast, cast, linear_jvp, mul, reshape};
 use crate::generalization::{Change, Generalized};
@@ -36,7 +36,7 @@ pub(crate) fn factors(count: usize, factor: impl Fn(usize) -> f64) -> Result<Arr
     let mut factors: Vec<f64> = Vec::new();
     factors
         .try_reserve_exact(count)
-        .map_err(|_| Error::Memory(format!("[fft] no memory for {count} factors along a line")))?;
+        .map_err(|_| error!(Memory("fft"), "no memory for {count} factors along a line"))?;
     factors.extend((0..count).map(factor));
     Array::from_slice(&factors, [count])
 }

@@ -40,8 +40,8 @@ impl Primitive for Float8Cast {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         ensure!(
             float8::converts(inputs[0].dtype, self.0),
-            Type,
-            "[astype] got {} to convert to {}, expected float32 or float64 to eight bits, or eight bits to float32",
+            Type("astype"),
+            "got {} to convert to {}, expected float32 or float64 to eight bits, or eight bits to float32",
             inputs[0].dtype,
             self.0
         );
@@ -105,9 +105,8 @@ pub(crate) fn check_outputs(op: &Op, specs: &[ArraySpec]) -> Result<()> {
     let Some(spec) = specs.iter().find(|spec| spec.dtype.is_float8()) else { return Ok(()) };
     ensure!(
         op.takes_float8(),
-        Type,
-        "[{}] got the dtype {} to answer in, expected one that is computed in, and astype afterwards",
-        op.name(),
+        Type(op.name()),
+        "got the dtype {} to answer in, expected one that is computed in, and astype afterwards",
         spec.dtype
     );
     Ok(())

@@ -48,8 +48,8 @@ impl Primitive for Fused {
             let product = &MatMul.infer(factors)?[0];
             if product.shape.size() != self.0.shape.size() || product.shape.last() != self.0.shape.last() {
                 bail!(
-                    Value,
-                    "[fused] got matrices with a product of shape {}, expected {}",
+                    Value("fused"),
+                    "got matrices with a product of shape {}, expected {}",
                     product.shape,
                     self.0.shape
                 );
@@ -58,8 +58,8 @@ impl Primitive for Fused {
         for (input, dtype) in elements.iter().zip(self.0.elements()) {
             if input.dtype != *dtype || !input.shape.broadcasts_to(&self.0.shape) {
                 bail!(
-                    Value,
-                    "[fused] got an input of shape {} and dtype {}, expected {} and {dtype}",
+                    Value("fused"),
+                    "got an input of shape {} and dtype {}, expected {} and {dtype}",
                     input.shape,
                     input.dtype,
                     self.0.shape

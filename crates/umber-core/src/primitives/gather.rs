@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use umber_kernels::View;
-use umber_types::{DType, Error, Layout, Result, Scalar, ScatterKind, Shape, ensure};
+use umber_types::{DType, Error, ErrorKind, Layout, Result, Scalar, ScatterKind, Shape, ensure, error};
 
 use super::create::{Arange, ArangeParameters};
 use super::rules::{batch, broadcast, move_axis, reshape, zeros_like};
@@ -127,8 +127,8 @@ pub(crate) fn grid_shape(
 ) -> Result<Shape> {
     ensure!(
         axes.len() == indices.len() && !axes.is_empty() && are_axes(axes, source.shape.ndim()),
-        Value,
-        "[{op}] got {} index arrays for the axes {axes:?} of an array of shape {}",
+        Value(op),
+        "got {} index arrays for the axes {axes:?} of an array of shape {}",
         indices.len(),
         source.shape
     );
@@ -136,11 +136,11 @@ pub(crate) fn grid_shape(
     for index in indices {
         ensure!(
             index.dtype.is_integer(),
-            Type,
-            "[{op}] got indices of dtype {}, expected integers",
+            Type(op),
+            "got indices of dtype {}, expected integers",
             index.dtype
         );
-        ensure!(index.shape == *shape, Value, "[{op}] index arrays have shapes {shape} and {}", index.shape);
+        ensure!(index.shape == *shape, Value(op), "index arrays have shapes {shape} and {}", index.shape);
     }
     let rest = (0..source.shape.ndim()).filter(|axis| !axes.contains(axis)).map(|axis| source.shape[axis]);
     Ok(shape.iter().copied().chain(rest).collect())
@@ -150,16 +150,16 @@ pub(crate) fn grid_shape(
 pub(crate) fn check_along(op: &str, axis: usize, source: &ArraySpec, indices: &ArraySpec) -> Result<()> {
     ensure!(
         indices.dtype.is_integer(),
-        Type,
-        "[{op}] got indices of dtype {}, expected integers",
+        Type(op),
+        "got indices of dtype {}, expected integers",
         indices.dtype
     );
     ensure!(
         axis < source.shape.ndim()
             && indices.shape.ndim() == source.shape.ndim()
             && indices.shape.with(axis, 0) == source.shape.with(axis, 0),
-        Value,
-        "[{op}] got indices of shape {} along axis {axis} of an array of shape {}",
+        Value(op),
+        "got indices of shape {} along axis {axis} of an array of shape {}",
         indices.shape,
         source.shape
     );
@@ -185,14 +185,17 @@ pub(crate) fn with_indexed_axes(layout: &Layout, axes: &[usize], source_ndim: us
 
 /// An index error with the name of the operation in front.
 pub(crate) fn named(op: &str, error: Error) -> Error {
-    let Error::Index(text) = &error else { return error };
-    // Its places are no indices that the caller knows.
-    if matches!(op, "slice" | "slice_update") {
-        return Error::Index(format!(
-            "[{op}] got a start from which the block leaves the array, expected 0 <= start <= length - size"
-        ));
+    if error.kind() != ErrorKind::Index {
+        return error;
     }
-    if text.starts_with('[') { error } else { error.of(op) }
+    // The places of a block are no indices that the caller knows.
+    if matches!(op, "slice" | "slice_update") {
+        return error!(
+            Index(op),
+            "got a start from which the block leaves the array, expected 0 <= start <= length - size"
+        );
+    }
+    error.or_op(op)
 }
 
 /// The inputs of a gather or scatter as places of one lane wider operation, for `vmap`: every index batched, and

@@ -80,14 +80,14 @@ impl Primitive for IndexedMatMul {
         let (a, b) = (&inputs[0].shape, &inputs[1].shape);
         ensure!(
             a.ndim() == 3 && b.ndim() == 3 && a[2] == b[1],
-            Value,
-            "[gather_mm] got shapes {a} and {b}, expected the last axis of the left matrices as long as the second \
+            Value("gather_mm"),
+            "got shapes {a} and {b}, expected the last axis of the left matrices as long as the second \
              to last of the right ones"
         );
         ensure!(
             inputs[2..].iter().all(|index| index.dtype.is_integer() && index.shape == inputs[2].shape),
-            Value,
-            "[gather_mm] got indices of different shapes or not of integers, expected integers of one shape"
+            Value("gather_mm"),
+            "got indices of different shapes or not of integers, expected integers of one shape"
         );
         Ok(ArraySpec { shape: Shape::from([self.count, a[1], b[2]]), dtype: inputs[0].dtype }.into())
     }

@@ -1,6 +1,6 @@
 //! Leaf: where a graph begins. Data that exists, an argument that has none yet, or a copy that starts a trace.
 
-use umber_types::{Error, Layout, Result, bail};
+use umber_types::{Error, Layout, Result, bail, error};
 
 use super::control_flow::Construct;
 use super::rules::{batch_elementwise, linear_jvp, same_spec};
@@ -48,34 +48,32 @@ impl Leaf {
     /// What is said to somebody who asks a placeholder for its value.
     pub fn no_value(self) -> Error {
         if let Leaf::Body(construct) = self {
-            return Error::Value(format!(
-                "[eval] this array has no value: it stands for a value inside a function that {0} follows once for all \
+            return error!(
+                NoValue("eval"),
+                "this array has no value: it stands for a value inside a function that {0} follows once for all \
                  iterations and branches; printing it, `.item()`, conversion to NumPy, `if` or `while` on it cannot \
                  work there: choose with mx.where or mx.cond, repeat with mx.while_loop, or return it from {0} \
                  and read it afterwards",
                 construct.name()
-            ));
+            );
         }
-        Error::Value(format!(
-            "[eval] this array has no value: got one that stands for an argument of a function inside {}, where \
+        error!(
+            NoValue("eval"),
+            "this array has no value: got one that stands for an argument of a function inside {}, where \
              printing it, `.item()`, conversion to NumPy or control flow on it cannot work; expected mx.where, or \
              the read outside",
             self.transform()
-        ))
+        )
     }
 
     /// What is said to somebody who kept an array of a function that has returned.
     pub fn escaped(self) -> Error {
-        Error::Value(format!(
-            "[eval] this array escaped from {}: got one that was computed from an argument of a function that has \
+        error!(
+            Value("eval"),
+            "this array escaped from {}: got one that was computed from an argument of a function that has \
              returned, so that it will never have a value; expected it among what the function returns",
             self.transform()
-        ))
-    }
-
-    /// Did somebody ask a placeholder for its value, or for what depends on it?
-    pub(crate) fn lacks_value(error: &Error) -> bool {
-        matches!(error, Error::Value(text) if text.contains("[eval] this array has no value"))
+        )
     }
 }
 
@@ -136,7 +134,7 @@ impl Primitive for Leaf {
                 task.answer(storage);
                 Ok(())
             }
-            Leaf::Data => bail!(Runtime, "[array] the data of this array is gone"),
+            Leaf::Data => bail!(Runtime("array"), "the data of this array is gone"),
             Leaf::Vmap | Leaf::Compile | Leaf::Trace | Leaf::Body(_) => Err(self.no_value()),
         }
     }

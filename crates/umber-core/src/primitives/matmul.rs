@@ -37,8 +37,8 @@ impl Primitive for MatMul {
         debug_assert_eq!(a[..batch], b[..batch]);
         ensure!(
             a[batch + 1] == b[batch],
-            Value,
-            "[matmul] got shapes {a} and {b}, expected the last axis of the left operand as long as the second to \
+            Value("matmul"),
+            "got shapes {a} and {b}, expected the last axis of the left operand as long as the second to \
              last of the right one"
         );
         let shape: Shape = a[..=batch].iter().copied().chain([b[batch + 1]]).collect();

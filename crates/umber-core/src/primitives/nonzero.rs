@@ -35,8 +35,8 @@ impl Primitive for Nonzero {
         let mask = inputs[0];
         ensure!(
             mask.dtype == DType::Bool && mask.shape.ndim() > 0,
-            Value,
-            "[nonzero] got rows of shape {} and {}, expected at least one axis of bool",
+            Value("nonzero"),
+            "got rows of shape {} and {}, expected at least one axis of bool",
             mask.shape,
             mask.dtype
         );

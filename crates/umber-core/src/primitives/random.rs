@@ -134,8 +134,8 @@ impl Primitive for Rejections {
         rule(|| match self.0 {
             Rejection::Gamma | Rejection::LogGamma if at.wanted[1] => {
                 bail!(
-                    Value,
-                    "[gamma] a draw by rejection has no derivative with respect to its parameters, expected them \
+                    Value("gamma"),
+                    "a draw by rejection has no derivative with respect to its parameters, expected them \
                      behind stop_gradient"
                 )
             }

@@ -45,8 +45,8 @@ impl Primitive for Reshape {
         let from = &inputs[0].shape;
         ensure!(
             from.size() == self.shape.size(),
-            Value,
-            "[reshape] got an array of shape {from} and size {}, expected as many elements as shape {} has",
+            Value("reshape"),
+            "got an array of shape {from} and size {}, expected as many elements as shape {} has",
             from.size(),
             self.shape
         );

@@ -173,8 +173,8 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
     // Neither constants nor what is recorded plainly are asked for their size.
     ensure!(
         shape.is_addressable(),
-        Overflow,
-        "[broadcast_to] got the shape {shape}, expected no more elements than memory can address"
+        Overflow("broadcast_to"),
+        "got the shape {shape}, expected no more elements than memory can address"
     );
     if let Some(value) = x.constant() {
         return Ok(Array::filled(shape, value, x.dtype()));

@@ -150,8 +150,8 @@ impl<'a> Written<'a> {
 fn check_updates(op: &str, source: &ArraySpec, updates: &ArraySpec, shape: &Shape) -> Result<()> {
     ensure!(
         updates.shape == *shape && updates.dtype == source.dtype,
-        Value,
-        "[{op}] got updates of shape {} and dtype {}, expected {shape} and {}",
+        Value(op),
+        "got updates of shape {} and dtype {}, expected {shape} and {}",
         updates.shape,
         updates.dtype,
         source.dtype

@@ -29,8 +29,8 @@ impl Primitive for Search {
             sorted.shape.ndim() > 0
                 && sorted.dtype == values.dtype
                 && values.shape.starts_with(&sorted.shape[..batch]),
-            Value,
-            "[searchsorted] got sorted rows of shape {} and {}, values of shape {} and {}",
+            Value("searchsorted"),
+            "got sorted rows of shape {} and {}, values of shape {} and {}",
             sorted.shape,
             sorted.dtype,
             values.shape,

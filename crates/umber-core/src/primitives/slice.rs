@@ -211,13 +211,13 @@ impl Primitive for Slice {
         let window = &self.window;
         ensure!(
             window.is_inside(shape),
-            Value,
-            "[slice] {window:?} reaches outside of an array of shape {shape}"
+            Value("slice"),
+            "{window:?} reaches outside of an array of shape {shape}"
         );
         ensure!(
             window.has_shape(&self.shape),
-            Value,
-            "[slice] a part of shape {} cannot be given shape {}",
+            Value("slice"),
+            "a part of shape {} cannot be given shape {}",
             window.lengths,
             self.shape
         );

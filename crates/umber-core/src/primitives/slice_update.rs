@@ -149,14 +149,14 @@ impl Primitive for SliceUpdate {
         let (shape, update) = (&inputs[0].shape, inputs[1]);
         ensure!(
             self.window.is_inside(shape),
-            Value,
-            "[slice_update] {:?} reaches outside of an array of shape {shape}",
+            Value("slice_update"),
+            "{:?} reaches outside of an array of shape {shape}",
             self.window
         );
         ensure!(
             update.shape == self.window.lengths && update.dtype == inputs[0].dtype,
-            Value,
-            "[slice_update] got an update of shape {} and dtype {}, expected {} and {}",
+            Value("slice_update"),
+            "got an update of shape {} and dtype {}, expected {} and {}",
             update.shape,
             update.dtype,
             self.window.lengths,

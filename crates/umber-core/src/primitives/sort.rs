@@ -165,6 +165,6 @@ impl Primitive for Sort {
             Sorted::ValuesAround(kth) => umber_kernels::sort::partition(inputs[0], self.axis, kth, output),
             Sorted::Around(kth) => umber_kernels::sort::argpartition(inputs[0], self.axis, kth, output),
         })
-        .map_err(|error| error.map_message(|text| format!("[{}] {text}", self.name())))
+        .map_err(|error| error.or_op(self.name()))
     }
 }

@@ -19,8 +19,8 @@ impl View {
         }
         let Some((&last, leading)) = from.shape.split_last() else {
             bail!(
-                Value,
-                "[view] got a 0-d array of {} to view as {}, expected a dtype of {old} bytes",
+                Value("view"),
+                "got a 0-d array of {} to view as {}, expected a dtype of {old} bytes",
                 from.dtype,
                 self.0
             );
@@ -28,8 +28,8 @@ impl View {
         let bytes = last.checked_mul(old).filter(|bytes| bytes % new == 0);
         ensure!(
             bytes.is_some(),
-            Value,
-            "[view] got shape {} of {}, expected a last axis of a whole number of elements of {}",
+            Value("view"),
+            "got shape {} of {}, expected a last axis of a whole number of elements of {}",
             from.shape,
             from.dtype,
             self.0
@@ -76,8 +76,8 @@ impl Primitive for View {
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             bail!(
-                Value,
-                "[view] got a derivative to take of the bits of an array, expected astype, which converts values"
+                Value("view"),
+                "got a derivative to take of the bits of an array, expected astype, which converts values"
             )
         })
     }
@@ -85,8 +85,8 @@ impl Primitive for View {
     fn jvp(&self, _at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
             bail!(
-                Value,
-                "[view] got a derivative to take of the bits of an array, expected astype, which converts values"
+                Value("view"),
+                "got a derivative to take of the bits of an array, expected astype, which converts values"
             )
         })
     }

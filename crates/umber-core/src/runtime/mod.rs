@@ -11,19 +11,17 @@ mod run;
 mod tests;
 mod worker;
 
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 use umber_kernels::fork::{ForkMutex, InChild, Level};
-use umber_types::{Error, Result, Stream};
+use umber_types::{Error, ErrorKind, Result, Stream};
 
 use crate::backend::{asynchronous, transfer};
 use crate::frontend::Interrupts;
 use crate::graph::{Array, Claim};
 use crate::plan;
-use crate::primitives::leaf::Leaf;
 use pending::Pending;
 
 /// How many threads wait for nodes: without any, nobody need be told of progress.
@@ -33,37 +31,16 @@ static WAITING: AtomicUsize = AtomicUsize::new(0);
 static PROGRESS: (ForkMutex<()>, Condvar) =
     (ForkMutex::new(|| (), (), Level::Last, InChild::Keep), Condvar::new());
 
-thread_local! {
-    /// The text of the last evaluation that failed on this thread.
-    static FAILURE: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// Is this the text of the last evaluation that failed on this thread? It speaks of an operation that was recorded
-/// earlier, not of the function that asked for a value. Each failure answers once.
-pub fn is_last_failure(text: &str) -> bool {
-    FAILURE.with_borrow_mut(|failure| {
-        let is_last = failure == text;
-        if is_last {
-            failure.clear();
-        }
-        is_last
-    })
-}
-
-fn remember(error: &Error) {
-    FAILURE.with_borrow_mut(|failure| error.message().clone_into(failure));
-}
-
 /// Compute the arrays, and whatever they need, on the calling thread.
 pub fn eval(arrays: &[Array]) -> Result<()> {
     fill_constants(arrays)?;
     while let Some(pending) = pending::plan(arrays)? {
         // Where another thread gave up on a node that this plan needs, plan again.
-        if wait_for_others(&pending) && run::run(pending).inspect_err(remember)? {
+        if wait_for_others(&pending) && run::run(pending).map_err(Error::deferred)? {
             break;
         }
     }
-    finish(arrays).inspect_err(remember)
+    finish(arrays).map_err(Error::deferred)
 }
 
 /// Wait for devices that work beside the host, so that what fails there is told here.
@@ -85,7 +62,7 @@ fn fill_constants(arrays: &[Array]) -> Result<()> {
                 .and_then(|host| transfer::to_stream(&host, array.dtype(), stream, &mut Interrupts::new()));
             array.node().outputs[0]
                 .storage
-                .set(filled.map_err(|error| plan::recorded_at(error, array.node().origin()))?);
+                .set(filled.map_err(|error| error.recorded_at(array.node().origin()))?);
         }
     }
     Ok(())
@@ -103,12 +80,12 @@ pub fn async_eval(arrays: &[Array]) -> Result<()> {
 
 /// Is it the error of an array without a value, an argument of a function inside `vmap` or `compile`?
 pub fn lacks_value(error: &Error) -> bool {
-    Leaf::lacks_value(error)
+    error.kind() == ErrorKind::NoValue
 }
 
 /// Wait until everything given to the stream's worker has run; answers the first error since the last call.
 pub fn synchronize(stream: Stream) -> Result<()> {
-    worker::synchronize(stream).and_then(|()| asynchronous::synchronize(stream)).inspect_err(remember)
+    worker::synchronize(stream).and_then(|()| asynchronous::synchronize(stream)).map_err(Error::deferred)
 }
 
 /// Wait for nodes that earlier plans hold. False: one was given up without a value.
@@ -170,8 +147,8 @@ impl Array {
         let expected = <T::Element as umber_types::Element>::DTYPE;
         umber_types::ensure!(
             self.dtype() == expected,
-            Type,
-            "[to_vec] got an array of {}, expected {expected}",
+            Type("to_vec"),
+            "got an array of {}, expected {expected}",
             self.dtype()
         );
         let dense = self.to_dense()?;
@@ -194,7 +171,7 @@ impl Array {
             return Ok(self.clone());
         }
         let host = transfer::to_host(storage, self.dtype(), &mut Interrupts::new());
-        Ok(Array::over(host.inspect_err(remember)?, self.dtype()))
+        Ok(Array::over(host.map_err(Error::deferred)?, self.dtype()))
     }
 
     /// This array evaluated in dense row-major storage on the host: itself if it is, else a copy.
@@ -211,8 +188,8 @@ impl Array {
     pub fn item(&self) -> Result<umber_types::Scalar> {
         umber_types::ensure!(
             self.size() == 1,
-            Value,
-            "[item] got an array of shape {}, expected one element",
+            Value("item"),
+            "got an array of shape {}, expected one element",
             self.shape()
         );
         let host = self.to_host()?;

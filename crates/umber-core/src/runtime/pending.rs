@@ -18,7 +18,7 @@ use crate::line;
 use crate::op::Op;
 use crate::passes::specs_of;
 use crate::plan::cache::Plans;
-use crate::plan::{Numbers, Plan, recorded_at};
+use crate::plan::{Numbers, Plan};
 use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::control_flow::ControlFlow;
 
@@ -222,10 +222,9 @@ impl Draft {
         }
         if node.is_cut_off() {
             bail!(
-                Runtime,
-                "[{}] got a value that another thread was computing when this process was forked, expected arrays \
-                 that were evaluated before or are made in this process",
-                node.op().name()
+                Runtime(node.op().name()),
+                "got a value that another thread was computing when this process was forked, expected arrays \
+                 that were evaluated before or are made in this process"
             );
         }
         if let Op::Leaf(leaf) = node.op()
@@ -526,7 +525,7 @@ impl Input {
 /// Say where an array without a value was recorded, where that is kept.
 fn said_where(error: Error, arrays: &[Array]) -> Error {
     let mut pending = arrays.iter().filter(|array| !array.is_evaluated());
-    recorded_at(error, pending.find_map(|array| array.node().origin()))
+    error.recorded_at(pending.find_map(|array| array.node().origin()))
 }
 
 /// Replace what only matters to transforms by its value. Returns the inputs that are still to be planned.

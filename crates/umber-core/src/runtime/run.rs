@@ -11,7 +11,7 @@ use super::pending::{Input, Pending};
 use crate::frontend::Interrupts;
 use crate::graph::{Array, Claim, Inputs, Node, Storage};
 use crate::op::Op;
-use crate::plan::{Plan, Slots, recorded_at, recorded_text};
+use crate::plan::{Plan, Slots, recorded_text};
 
 /// Run a plan. Returns false if it is outdated: nothing has run then.
 pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
@@ -74,7 +74,7 @@ fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
             &mut deliver,
         )
         .and(failed)
-        .map_err(|error| recorded_at(error, origin()))?;
+        .map_err(|error| error.recorded_at(origin()))?;
         notify_progress();
     }
     let mut failed = Ok(());

@@ -197,7 +197,7 @@ impl Rules for BatchedRules {
     }
 
     fn vmap(&self, _arguments: &[Batched]) -> Result<Vec<Batched>> {
-        umber_types::bail!(Runtime, "[custom_function] a batch has no rule of its own for batches")
+        umber_types::bail!(Runtime("custom_function"), "a batch has no rule of its own for batches")
     }
 }
 
@@ -241,8 +241,8 @@ pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>>
 fn check_batch(answered: &[Batched], outputs: &[Batched], lanes: usize) -> Result<()> {
     ensure!(
         answered.len() == outputs.len(),
-        Value,
-        "[custom_function] the vmap rule gave {} outputs, expected {}",
+        Value("custom_function"),
+        "the vmap rule gave {} outputs, expected {}",
         answered.len(),
         outputs.len()
     );
@@ -255,14 +255,14 @@ fn check_batch(answered: &[Batched], outputs: &[Batched], lanes: usize) -> Resul
         let lane = umber_types::Shape::new(output.shape().iter().copied());
         ensure!(
             whole,
-            Value,
-            "[custom_function] the vmap rule gave shape {} for output {i}, expected {lane} for each of {lanes} lanes",
+            Value("custom_function"),
+            "the vmap rule gave shape {} for output {i}, expected {lane} for each of {lanes} lanes",
             answered.array.shape()
         );
         ensure!(
             answered.array.dtype() == output.array.dtype(),
-            Type,
-            "[custom_function] the vmap rule gave dtype {} for output {i}, expected {}",
+            Type("custom_function"),
+            "the vmap rule gave dtype {} for output {i}, expected {}",
             answered.array.dtype(),
             output.array.dtype()
         );

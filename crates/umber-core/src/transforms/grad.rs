@@ -29,7 +29,7 @@ where
         let mut primals = Vec::with_capacity(argnums.len());
         for &i in &argnums {
             let Some(primal) = arguments.get(i) else {
-                umber_types::bail!(Value, "[grad] got {} arguments, expected one at {i}", arguments.len());
+                umber_types::bail!(Value("grad"), "got {} arguments, expected one at {i}", arguments.len());
             };
             primals.push(primal.clone());
         }
@@ -52,8 +52,8 @@ where
 pub fn pull_holomorphic(inputs: &[Array], value: &Array) -> Result<Vec<Array>> {
     ensure!(
         value.dtype().is_complex(),
-        Type,
-        "[grad] holomorphic: the function returned {}, expected a complex dtype",
+        Type("grad"),
+        "holomorphic: the function returned {}, expected a complex dtype",
         value.dtype()
     );
     let pulled = pull_back(inputs, std::slice::from_ref(value), &[seed(value)?])?;
@@ -64,8 +64,8 @@ pub fn pull_holomorphic(inputs: &[Array], value: &Array) -> Result<Vec<Array>> {
 pub fn check_scalar(value: &Array) -> Result<()> {
     ensure!(
         value.ndim() == 0,
-        Value,
-        "[grad] got an array of shape {} from the function, expected a scalar",
+        Value("grad"),
+        "got an array of shape {} from the function, expected a scalar",
         value.shape()
     );
     Ok(())

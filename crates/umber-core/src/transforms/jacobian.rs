@@ -221,8 +221,8 @@ impl Linear {
         ensure!(
             tangents.len() == specs.len()
                 && tangents.iter().zip(specs).all(|(t, spec)| *t.shape() == spec.shape),
-            Value,
-            "[linearize] got tangents of other shapes than the arguments have, expected one like each of {}",
+            Value("linearize"),
+            "got tangents of other shapes than the arguments have, expected one like each of {}",
             specs.len()
         );
         let cast_to = |(tangent, spec): (&Array, &ArraySpec)| cast(tangent, spec.dtype);

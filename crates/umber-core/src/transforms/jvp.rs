@@ -36,18 +36,18 @@ pub fn jvp(
 pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> Result<Vec<Array>> {
     ensure!(
         inputs.len() == tangents.len(),
-        Value,
-        "[jvp] got {} tangents, expected one for each of {} inputs",
+        Value("jvp"),
+        "got {} tangents, expected one for each of {} inputs",
         tangents.len(),
         inputs.len()
     );
     let mut settled = Vec::with_capacity(tangents.len());
     for (i, (input, tangent)) in inputs.iter().zip(tangents).enumerate() {
-        check_is_real("[jvp] tangent", i, tangent, input)?;
+        check_is_real("jvp", "tangent", i, tangent, input)?;
         ensure!(
             input.shape() == tangent.shape(),
-            Value,
-            "[jvp] got a tangent of shape {}, expected the input's shape {}",
+            Value("jvp"),
+            "got a tangent of shape {}, expected the input's shape {}",
             tangent.shape(),
             input.shape()
         );
@@ -134,8 +134,8 @@ fn transpose_twice(node: &Arc<Node>, point: &Point<'_>, tangents: &[Option<Array
     let cotangents: Vec<Array> = point.outputs.iter().map(stand_in).collect();
     let Some(pulled) = node.op().vjp(point, &cotangents) else {
         bail!(
-            Value,
-            "[jvp] got {}, which has no derivative, expected functions that have one or stop_gradient",
+            Value("jvp"),
+            "got {}, which has no derivative, expected functions that have one or stop_gradient",
             node.op().name()
         );
     };

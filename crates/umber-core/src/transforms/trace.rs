@@ -123,12 +123,12 @@ pub(super) fn is_flat(node: &Node) -> bool {
 }
 
 /// Fails for a complex derivative of what is real: its imaginary part would be lost.
-pub(super) fn check_is_real(what: &str, i: usize, derivative: &Array, like: &Array) -> Result<()> {
+pub(super) fn check_is_real(op: &str, what: &str, i: usize, derivative: &Array, like: &Array) -> Result<()> {
     let (got, expected) = (derivative.dtype(), like.dtype().inexact());
     let of = if like.dtype() == expected { String::new() } else { format!(" (for {})", like.dtype()) };
     ensure!(
         expected.is_complex() || !got.is_complex(),
-        Value,
+        Value(op),
         "{what} {i}: got {got}, expected {expected}{of} or another dtype without an imaginary part"
     );
     Ok(())

@@ -35,17 +35,17 @@ pub fn vjp(
 pub fn pull_back(inputs: &[Array], outputs: &[Array], cotangents: &[Array]) -> Result<Vec<Array>> {
     ensure!(
         outputs.len() == cotangents.len(),
-        Value,
-        "[vjp] got {} cotangents, expected one for each of {} outputs",
+        Value("vjp"),
+        "got {} cotangents, expected one for each of {} outputs",
         cotangents.len(),
         outputs.len()
     );
     for (i, (output, cotangent)) in outputs.iter().zip(cotangents).enumerate() {
-        check_is_real("[vjp] cotangent", i, cotangent, output)?;
+        check_is_real("vjp", "cotangent", i, cotangent, output)?;
         ensure!(
             output.shape() == cotangent.shape(),
-            Value,
-            "[vjp] got a cotangent of shape {}, expected the output's shape {}",
+            Value("vjp"),
+            "got a cotangent of shape {}, expected the output's shape {}",
             cotangent.shape(),
             output.shape()
         );
@@ -127,8 +127,8 @@ fn pull_expansion(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Res
     let inputs = node.inputs();
     let Some(expanded) = node.op().expand(&inputs) else {
         bail!(
-            Value,
-            "[vjp] got {}, which has no gradient, expected functions that have one or stop_gradient",
+            Value("vjp"),
+            "got {}, which has no gradient, expected functions that have one or stop_gradient",
             node.op().name()
         );
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{DType, Error, Result, Shape, bail, ensure, shape::normalize_axis};
+use umber_types::{DType, Result, Shape, bail, ensure, error, shape::normalize_axis};
 
 use super::trace::{Tape, Trace, on_line_of};
 use super::{checkpoint, control_flow, custom, holders};
@@ -41,7 +41,7 @@ fn spread(name: &str, axes: &[Option<i64>], count: usize) -> Result<Vec<Option<i
     match axes {
         [axis] => Ok(vec![*axis; count]),
         _ if axes.len() == count => Ok(axes.to_vec()),
-        _ => bail!(Value, "[vmap] got {} {name}, expected one or {count}", axes.len()),
+        _ => bail!(Value("vmap"), "got {} {name}, expected one or {count}", axes.len()),
     }
 }
 
@@ -63,8 +63,8 @@ impl Mapped {
     pub fn begin(inputs: &[Array], axes: &[Option<i64>]) -> Result<Mapped> {
         ensure!(
             inputs.len() == axes.len(),
-            Value,
-            "[vmap] got {} in_axes, expected one for each of {} inputs",
+            Value("vmap"),
+            "got {} in_axes, expected one for each of {} inputs",
             axes.len(),
             inputs.len()
         );
@@ -81,15 +81,15 @@ impl Mapped {
                 let expected = *lanes.get_or_insert(length);
                 ensure!(
                     length == expected,
-                    Value,
-                    "[vmap] got mapped axes of lengths {expected} and {length}, expected equal lengths"
+                    Value("vmap"),
+                    "got mapped axes of lengths {expected} and {length}, expected equal lengths"
                 );
             }
             specs.push(ArraySpec::new(Shape::new(value.shape().iter().copied()), input.dtype()));
             values.push(value);
         }
         let Some(lanes) = lanes else {
-            bail!(Value, "[vmap] got no input with an axis to map over, expected at least one in in_axes");
+            bail!(Value("vmap"), "got no input with an axis to map over, expected at least one in in_axes");
         };
         let trace = Trace::placeholders(Leaf::Vmap, specs);
         let index = trace.another(Leaf::Vmap, ArraySpec::new(Shape::scalar(), DType::UInt32));
@@ -106,8 +106,8 @@ impl Mapped {
     pub fn end(self, outputs: &[Array], axes: &[Option<i64>]) -> Result<Vec<Array>> {
         ensure!(
             outputs.len() == axes.len(),
-            Value,
-            "[vmap] got {} out_axes, expected one for each of {} outputs",
+            Value("vmap"),
+            "got {} out_axes, expected one for each of {} outputs",
             axes.len(),
             outputs.len()
         );
@@ -137,8 +137,8 @@ pub fn from_front(output: &Batched, lanes: usize, axis: Option<i64>) -> Result<A
     let Some(axis) = axis else {
         ensure!(
             !output.batched,
-            Value,
-            "[vmap] out_axes: got None for an output that differs from lane to lane, expected an axis"
+            Value("vmap"),
+            "out_axes: got None for an output that differs from lane to lane, expected an axis"
         );
         return Ok(output.array.clone());
     };
@@ -203,10 +203,11 @@ fn batch_node(node: &Arc<Node>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     // Expanded as one lane sees it, then batched like any other part of the graph.
     let lane = node.inputs();
     let Some(expanded) = op.expand(&lane) else {
-        return Err(Error::Value(format!(
-            "[vmap] got {}, which cannot be batched, expected functions that can",
+        return Err(error!(
+            Value("vmap"),
+            "got {}, which cannot be batched, expected functions that can",
             op.name()
-        )));
+        ));
     };
     let expanded = expanded?;
     let tape = Tape::between(&lane, &expanded, |_| false);

@@ -49,7 +49,7 @@ pub fn read(source: &Source) -> Result<Contents> {
             frontend::check_interrupted()?;
             let at = (begin + info.offset) as usize;
             info.arrays(source, at, &mut contents.arrays)
-                .map_err(|error| error.map_message(|text| format!("'{}': {text}", info.name)))?;
+                .map_err(|error| error.about(format_args!("'{}'", info.name)))?;
         }
         let mut names = HashSet::new();
         for (name, _) in &contents.arrays {
@@ -89,8 +89,8 @@ fn metadata(cursor: &mut Cursor<'_>, entries: u64) -> Result<Vec<(String, Value)
     for _ in 0..entries {
         let key = text(cursor)?;
         let kind = cursor.u32()?;
-        let value = value(cursor, kind, DEEPEST)
-            .map_err(|error| error.map_message(|text| format!("metadata '{key}': {text}")))?;
+        let value =
+            value(cursor, kind, DEEPEST).map_err(|error| error.about(format_args!("metadata '{key}'")))?;
         ensure!(names.insert(key.clone()), Value, "got metadata '{key}' twice, expected each name once");
         metadata.push((key, value));
     }
@@ -174,7 +174,7 @@ struct Info {
 impl Info {
     fn read(cursor: &mut Cursor<'_>) -> Result<Info> {
         let name = text(cursor)?;
-        Info::rest(cursor, &name).map_err(|error| error.map_message(|text| format!("'{name}': {text}")))
+        Info::rest(cursor, &name).map_err(|error| error.about(format_args!("'{name}'")))
     }
 
     fn rest(cursor: &mut Cursor<'_>, name: &str) -> Result<Info> {

@@ -108,29 +108,28 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
         text(&mut header, key);
         let entry = typed(key, entry)?;
         value(&mut header, &entry)
-            .map_err(|error| error.map_message(|text| format!("[save_gguf] metadata '{key}': {text}")))?;
+            .map_err(|error| error.with_op("save_gguf").about(format_args!("metadata '{key}'")))?;
     }
-    let alignment =
-        read::alignment(metadata).map_err(|error| error.map_message(|text| format!("[save_gguf] {text}")))?;
+    let alignment = read::alignment(metadata).map_err(|error| error.with_op("save_gguf"))?;
     ensure!(
         alignment.is_multiple_of(8),
-        Value,
-        "[save_gguf] metadata '{ALIGNMENT_KEY}': got {alignment}, expected a multiple of 8"
+        Value("save_gguf"),
+        "metadata '{ALIGNMENT_KEY}': got {alignment}, expected a multiple of 8"
     );
     let (mut names, mut offset) = (HashSet::new(), 0);
     for (name, array) in arrays {
-        ensure!(names.insert(name), Value, "[save_gguf] got the name '{name}' twice, expected it once");
+        ensure!(names.insert(name), Value("save_gguf"), "got the name '{name}' twice, expected it once");
         ensure!(
             array.ndim() <= crate::MOST_AXES,
-            Value,
-            "[save_gguf] '{name}': got an array of {} axes, expected at most {}",
+            Value("save_gguf"),
+            "'{name}': got an array of {} axes, expected at most {}",
             array.ndim(),
             crate::MOST_AXES
         );
         let Some(kind) = Kind::number_of(array.dtype()) else {
             bail!(
-                Type,
-                "[save_gguf] '{name}': got {}, for which the format has no word, expected another dtype",
+                Type("save_gguf"),
+                "'{name}': got {}, for which the format has no word, expected another dtype",
                 array.dtype()
             );
         };

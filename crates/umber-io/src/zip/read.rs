@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use flate2::{Decompress, FlushDecompress, Status};
 use umber_core::frontend;
-use umber_types::{Error, Result, bail, ensure};
+use umber_types::{Error, Result, bail, ensure, error};
 
 use super::*;
 use crate::Source;
@@ -138,9 +138,8 @@ pub(crate) fn members(source: &Source) -> Result<Members> {
 /// The first member of a directory, where it begins, and the length of its entry.
 fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize, usize)> {
     const RECORD: usize = 46;
-    let cut = || {
-        umber_types::Error::Value("got a zip archive whose directory is damaged, expected it whole".into())
-    };
+    let cut =
+        || umber_types::error!(Value, "got a zip archive whose directory is damaged, expected it whole");
     ensure!(directory.len() >= RECORD, Value, "{}", cut());
     let record = Record(directory);
     ensure!(record.u32(0) == CENTRAL, Value, "{}", cut());
@@ -278,5 +277,5 @@ impl Member {
 }
 
 fn damaged(what: &str) -> Error {
-    Error::Value(format!("got a member that is damaged ({what}), expected it whole"))
+    error!(Value, "got a member that is damaged ({what}), expected it whole")
 }

@@ -1,7 +1,7 @@
 //! An archive that is being written.
 
 use flate2::{Compress, FlushCompress, Status};
-use umber_types::{Error, Result, ensure};
+use umber_types::{Result, ensure, error};
 
 use super::*;
 use crate::npz::Compression;
@@ -69,8 +69,8 @@ impl Archive {
     ) -> Result<()> {
         ensure!(
             name.len() <= 0xffff,
-            Value,
-            "[savez] got a name of {} bytes, expected at most 65535",
+            Value("savez"),
+            "got a name of {} bytes, expected at most 65535",
             name.len()
         );
         let size = (header.len() + data.len()) as u64;
@@ -231,7 +231,7 @@ impl Deflater {
             let status = self
                 .engine
                 .compress(bytes, &mut self.buffer, flush)
-                .map_err(|error| Error::Runtime(format!("[savez_compressed] {error}")))?;
+                .map_err(|error| error!(Runtime("savez_compressed"), "{error}"))?;
             bytes = &bytes[(self.engine.total_in() - taken) as usize..];
             let made = (self.engine.total_out() - made) as usize;
             output.plain(&self.buffer[..made])?;

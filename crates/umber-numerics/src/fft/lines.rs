@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_traits::Zero;
-use umber_types::{Error, Result};
+use umber_types::{Error, Result, error};
 
 use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::room::Room;
@@ -117,7 +117,7 @@ impl Lines {
     /// No memory for buffers.
     pub(super) fn no_memory(&self) -> Error {
         let length = self.lengths[0].max(self.lengths[1]);
-        Error::Memory(format!("[fft] no memory for the buffers of lines of {length} numbers"))
+        error!(Memory("fft"), "no memory for the buffers of lines of {length} numbers")
     }
 
     /// Is every line one piece of memory, on both sides?

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
-use umber_types::{Element, Error, Result};
+use umber_types::{Element, Result, error};
 
 use super::Transform;
 use super::powers::{Numbers, Power, Way};
@@ -64,9 +64,8 @@ pub(super) trait Real: FftNum + Element + Lane {
         if let Some(plan) = powers.get(&(way, numbers, length)) {
             return Ok(Arc::clone(plan));
         }
-        let plan = Power::new(way, numbers, length).ok_or_else(|| {
-            Error::Memory(format!("[fft] no memory for the plan of lines of {length} numbers"))
-        })?;
+        let plan = Power::new(way, numbers, length)
+            .ok_or_else(|| error!(Memory("fft"), "no memory for the plan of lines of {length} numbers"))?;
         let plan = Arc::new(plan);
         powers.insert((way, numbers, length), Arc::clone(&plan));
         Ok(plan)
@@ -119,9 +118,10 @@ fn try_planning<T>(length: usize) -> Result<()> {
     let bytes = numbers.saturating_mul(size_of::<Complex<T>>());
     let mut room: Vec<u8> = Vec::new();
     if bytes >= TRIED && room.try_reserve_exact(bytes).is_err() {
-        return Err(Error::Memory(format!(
-            "[fft] no memory for the plan of lines of {length} numbers, which takes about {bytes} bytes"
-        )));
+        return Err(error!(
+            Memory("fft"),
+            "no memory for the plan of lines of {length} numbers, which takes about {bytes} bytes"
+        ));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use umber_core::types::ErrorKind;
 
 use pyo3::prelude::*;
 use umber_core::graph::{ArrayInternals, Storage};
@@ -16,7 +17,7 @@ use crate::enter::{OrRaise, enter, to_exception};
 
 /// The exception for memory that cannot be shared as asked, which is a `BufferError` and a `ValueError`.
 pub(super) fn refuse(text: String) -> PyErr {
-    to_exception(Error::Buffer(text))
+    to_exception(Error::new(ErrorKind::Buffer, text))
 }
 
 /// What `copy=` asks for.

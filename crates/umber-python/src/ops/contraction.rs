@@ -93,15 +93,16 @@ fn tensordot(a: Operand, b: Operand, axes: DotAxes, stream: Option<StreamArg>) -
         DotAxes::Count(count) => match usize::try_from(*count) {
             Ok(count) => ops::tensordot_count(&a, &b, count),
             Err(_) => {
-                Err(umber_core::Error::Value(format!("[tensordot] got {count} axes, expected 0 or more")))
+                Err(umber_core::types::error!(Value("tensordot"), "got {count} axes, expected 0 or more"))
             }
         },
         DotAxes::Lists(lists) => match &lists[..] {
             [left, right] => ops::tensordot(&a, &b, left.as_slice(), right.as_slice()),
-            other => Err(umber_core::Error::Value(format!(
-                "[tensordot] got {} lists of axes, expected one for each of two arrays",
+            other => Err(umber_core::types::error!(
+                Value("tensordot"),
+                "got {} lists of axes, expected one for each of two arrays",
                 other.len()
-            ))),
+            )),
         },
     };
     on(stream, || dot(&axes)).map(Made::from)

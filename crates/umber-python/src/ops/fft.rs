@@ -89,9 +89,7 @@ macro_rules! transforms_of_several {
                 stream: Option<StreamArg>,
             ) -> PyResult<Made> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($two), norm)?);
-                let renamed = |error: umber_core::Error| {
-                    error.map_message(|text| text.replacen(stringify!($name), stringify!($two), 1))
-                };
+                let renamed = |error: umber_core::Error| error.with_op(stringify!($two));
                 on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm).map_err(renamed)).map(Made::from)
             }
         )*

@@ -69,9 +69,7 @@ macro_rules! quantiles {
                 let method = method_of(stringify!($name), method)?;
                 if let Some(weights) = weights.map(Operand::alone) {
                     check_weighted(stringify!($name), method)?;
-                    let renamed = |error: Error| {
-                        error.map_message(|text| text.replacen("[", "[nan", usize::from(NanPolicy::$nan == NanPolicy::IsSkipped)))
-                    };
+                    let renamed = |error: Error| error.with_op(stringify!($name));
                     return on(stream, || {
                         let axes = axes(axis.as_ref());
                         ops::$weighted(&a, &q, &weights, axes, keep(keepdims), NanPolicy::$nan).map_err(renamed)

@@ -59,12 +59,13 @@ fn reshape(
     if copy == Some(false) && !a.is_traced() {
         evaluate(py, &a)?;
         if a.storage().is_some_and(|storage| storage.layout().reshape(reshaped.shape()).is_none()) {
-            return Err(to_exception(umber_core::Error::Buffer(format!(
-                "[reshape] strides cannot say shape {} of an array of shape {}: got copy=False, expected copy=None or \
+            return Err(to_exception(umber_core::types::error!(
+                Buffer("reshape"),
+                "strides cannot say shape {} of an array of shape {}: got copy=False, expected copy=None or \
                  True",
                 reshaped.shape(),
                 a.shape()
-            ))));
+            )));
         }
     }
     Ok(reshaped.into())

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber_core::types::{Float8, Kind, bf16, f16, promote};
-use umber_core::{DType, Error};
+use umber_core::DType;
+use umber_core::types::{Float8, Kind, bf16, error, f16, promote};
 
 use crate::args::number;
 use crate::array::PyArray;
@@ -128,10 +128,11 @@ pub(crate) fn is_kind(op: &str, dtype: DType, kind: &Bound<'_, PyAny>) -> PyResu
         "complex floating" => dtype.is_complex(),
         "numeric" => dtype != DType::Bool,
         other => {
-            return Err(to_exception(Error::Value(format!(
-                "[{op}] got kind '{other}', expected 'bool', 'signed integer', 'unsigned integer', 'integral', \
+            return Err(to_exception(error!(
+                Value(op),
+                "got kind '{other}', expected 'bool', 'signed integer', 'unsigned integer', 'integral', \
                  'real floating', 'complex floating' or 'numeric'"
-            ))));
+            )));
         }
     })
 }
@@ -197,7 +198,7 @@ fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
         found = Some(found.map_or(weak, |found| promote(found, weak)));
     }
     found.map(PyDtype).ok_or_else(|| {
-        to_exception(Error::Value("[result_type] got nothing, expected at least one array or dtype".into()))
+        to_exception(error!(Value("result_type"), "got nothing, expected at least one array or dtype"))
     })
 }
 
@@ -240,10 +241,11 @@ impl FloatInfo {
                 (format.epsilon(), format.max(), format.smallest_normal())
             }
             other => {
-                return Err(to_exception(Error::Type(format!(
-                    "[finfo] got the dtype {other}, which is not inexact, \
+                return Err(to_exception(error!(
+                    Type("finfo"),
+                    "got the dtype {other}, which is not inexact, \
                  expected one of floating point"
-                ))));
+                )));
             }
         };
         // Powers of two alone have no sign.
@@ -303,9 +305,10 @@ impl IntegerInfo {
             Kind::Unsigned => (0, u64::MAX >> (64 - bits)),
             Kind::Signed => (i64::MIN >> (64 - bits), i64::MAX as u64 >> (64 - bits)),
             Kind::Bool | Kind::Float | Kind::Complex => {
-                return Err(to_exception(Error::Type(format!(
-                    "[iinfo] got the dtype {dtype}, expected one of integers"
-                ))));
+                return Err(to_exception(error!(
+                    Type("iinfo"),
+                    "got the dtype {dtype}, expected one of integers"
+                )));
             }
         };
         Ok(IntegerInfo { bits, max, min, dtype: PyDtype(dtype) })

@@ -3,8 +3,9 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
+use umber_core::Array;
 use umber_core::transforms::Trace;
-use umber_core::{Array, Error};
+use umber_core::types::error;
 
 use super::call_user;
 use super::substitution::{Substitution, part, taken};
@@ -139,14 +140,12 @@ impl Chosen {
             return Ok(());
         }
         tree.visit_places(&Place::Root(root), &mut |leaf, place| match leaf {
-            Tree::Array(array) if !array.get().get().dtype().is_complex() => {
-                Err(to_exception(Error::Type(format!(
-                    "[{}] holomorphic: got {} for {}, expected a complex dtype",
-                    self.op,
-                    array.get().get().dtype(),
-                    place.text(py)
-                ))))
-            }
+            Tree::Array(array) if !array.get().get().dtype().is_complex() => Err(to_exception(error!(
+                Type(self.op),
+                "holomorphic: got {} for {}, expected a complex dtype",
+                array.get().get().dtype(),
+                place.text(py)
+            ))),
             _ => Ok(()),
         })
     }

@@ -1,14 +1,15 @@
 //! `custom_function`, `checkpoint`, `depends`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use umber_core::types::error;
+use umber_core::types::shape::within;
 
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use umber_core::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, with_rules};
-use umber_core::types::shape::within;
-use umber_core::{Array, Error, Result, ops};
+use umber_core::{Array, Result, ops};
 
 use super::vmap::spread_result;
 use super::{Whole, check_callable, describe};
@@ -314,12 +315,13 @@ impl PyRules {
             let array = array_of(&value, place)?;
             Ok(match axis {
                 Some(axis) => Batched::yes(to_front(&array, axis).map_err(|_| {
-                    to_exception(Error::Axis(format!(
-                        "[{OP}] the vmap rule's axes: got {axis} for {} of shape {}, expected {}",
+                    to_exception(error!(
+                        Axis(OP),
+                        "the vmap rule's axes: got {axis} for {} of shape {}, expected {}",
                         self.outputs.place_of(py, place, i),
                         array.shape(),
                         within("axis", array.ndim())
-                    )))
+                    ))
                 })?),
                 None => Batched { array, batched: false },
             })

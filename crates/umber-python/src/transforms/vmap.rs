@@ -4,9 +4,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
+use umber_core::Array;
 use umber_core::transforms::{Mapped, from_front};
+use umber_core::types::error;
 use umber_core::types::shape::{normalize_axis, within};
-use umber_core::{Array, Error};
 
 use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};
@@ -49,9 +50,7 @@ pub(super) fn spread<A>(
     if is_axis(axes) {
         let axis: Option<i64> = axes.extract().map_err(|_| {
             let place = place.text(py);
-            to_exception(Error::Axis(format!(
-                "[{op}] {name}: got {axes} for {place}, expected an axis of it"
-            )))
+            to_exception(error!(Axis(op), "{name}: got {axes} for {place}, expected an axis of it"))
         })?;
         found.extend(std::iter::repeat_n(axis, tree.count()));
         return Ok(());
@@ -136,12 +135,13 @@ impl Lanes {
         for (i, (array, axis)) in self.arrays.iter().zip(&self.axes).enumerate() {
             let Some(axis) = *axis else { continue };
             let axis = normalize_axis("vmap", axis, array.ndim()).map_err(|_| {
-                to_exception(Error::Axis(format!(
-                    "[vmap] in_axes: axis {axis} is out of bounds for {} of shape {}: got {axis}, expected {}",
+                to_exception(error!(
+                    Axis("vmap"),
+                    "in_axes: axis {axis} is out of bounds for {} of shape {}: got {axis}, expected {}",
                     self.place_of(py, i),
                     array.shape(),
                     within("axis", array.ndim())
-                )))
+                ))
             })?;
             let length = array.shape()[axis];
             let (known, expected) = *first.get_or_insert((i, length));
@@ -203,7 +203,7 @@ impl VmapFunction {
         let stack = |(i, (output, axis)): (usize, (_, &Option<i64>))| {
             from_front(output, count, *axis)
                 .map_err(|error| {
-                    error.map_message(|text| format!("{text}, for {}", outputs.place_of(py, "result", i)))
+                    error.map_detail(|text| format!("{text}, for {}", outputs.place_of(py, "result", i)))
                 })
                 .or_raise()
         };

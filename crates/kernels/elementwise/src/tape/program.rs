@@ -235,7 +235,7 @@ impl<'t> Builder<'t> {
     fn get(&self, id: ValueId) -> Result<Named> {
         match self.named.get(id as usize) {
             Some(&named) => Ok(named),
-            None => bail!(Value, "[tape] no such value yet, got {id}, expected below {}", self.named.len()),
+            None => bail!(Value("tape"), "no such value yet, got {id}, expected below {}", self.named.len()),
         }
     }
 
@@ -260,9 +260,8 @@ impl<'t> Builder<'t> {
                 let (a, b) = (self.get(a)?, self.get(b)?);
                 ensure!(
                     a.dtype == b.dtype,
-                    Type,
-                    "[{}] the operands differ, got {} and {}, expected one dtype",
-                    kind.name(),
+                    Type(kind.name()),
+                    "the operands differ, got {} and {}, expected one dtype",
                     a.dtype,
                     b.dtype
                 );
@@ -282,8 +281,8 @@ impl<'t> Builder<'t> {
                 let (condition, a, b) = (self.get(condition)?, self.get(a)?, self.get(b)?);
                 ensure!(
                     condition.dtype == DType::Bool && a.dtype == b.dtype,
-                    Type,
-                    "[where] the operands do not match, got {}, {} and {}, expected bool and one dtype twice",
+                    Type("where"),
+                    "the operands do not match, got {}, {} and {}, expected bool and one dtype twice",
                     condition.dtype,
                     a.dtype,
                     b.dtype
@@ -443,5 +442,5 @@ fn is_cast(tape: &Tape) -> bool {
 fn refuse(name: &str, got: DType, takes: impl Fn(DType) -> bool) -> Result<()> {
     let expected: SmallVec<[&str; 15]> =
         DType::COMPUTED.iter().filter(|&&dtype| takes(dtype)).map(|dtype| dtype.name()).collect();
-    bail!(Type, "[{name}] does not take this dtype, got {got}, expected one of {}", expected.join(", "))
+    bail!(Type(name), "does not take this dtype, got {got}, expected one of {}", expected.join(", "))
 }

@@ -11,7 +11,7 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_kernels_base::{View, ViewMut};
-use umber_types::{Error, Result, ScatterKind};
+use umber_types::{Error, Result, ScatterKind, error};
 
 use super::update::{Update, match_update};
 
@@ -400,5 +400,5 @@ unsafe fn combine_run<U: Update>(
 }
 
 pub(super) fn no_memory(count: usize) -> Error {
-    Error::Memory(format!("no memory to sort {count} updates"))
+    error!(Memory, "no memory to sort {count} updates")
 }

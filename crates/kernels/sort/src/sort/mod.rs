@@ -16,7 +16,7 @@ use umber_kernels_base::room::Room;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
-use umber_types::{Bool, Complex32, Complex64, DType, Error, Result, SortOrder, bf16, f16, match_dtype};
+use umber_types::{Bool, Complex32, Complex64, DType, Result, SortOrder, bf16, error, f16, match_dtype};
 
 use self::order::{Item, select_item, sort_items};
 
@@ -243,7 +243,7 @@ impl Lines {
             });
         });
         if failed.into_inner() {
-            return Err(Error::Memory(format!("no memory to sort lines of {} elements", self.length)));
+            return Err(error!(Memory, "no memory to sort lines of {} elements", self.length));
         }
         Ok(())
     }

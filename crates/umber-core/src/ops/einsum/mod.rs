@@ -55,15 +55,15 @@ fn spell(text: &str, formula: &str) -> Result<Spelled> {
         if let Some(after) = rest.strip_prefix("...") {
             ensure!(
                 spelled.ellipsis.is_none(),
-                Value,
-                "[einsum] got two ellipses in one term of '{formula}', \
+                Value("einsum"),
+                "got two ellipses in one term of '{formula}', \
              expected at most one"
             );
             spelled.ellipsis = Some(spelled.letters.len());
             rest = after;
             continue;
         }
-        ensure!(next.is_ascii_alphabetic(), Value, "[einsum] got '{next}' in '{formula}', expected letters");
+        ensure!(next.is_ascii_alphabetic(), Value("einsum"), "got '{next}' in '{formula}', expected letters");
         spelled.letters.push(next);
         rest = &rest[1..];
     }
@@ -94,8 +94,8 @@ impl Formula {
         let spelled = left.split(',').map(|term| spell(term, text)).collect::<Result<Vec<_>>>()?;
         ensure!(
             spelled.len() == shapes.len(),
-            Value,
-            "[einsum] '{text}' has {} terms, got {} operands, expected one for each term",
+            Value("einsum"),
+            "'{text}' has {} terms, got {} operands, expected one for each term",
             spelled.len(),
             shapes.len()
         );
@@ -110,8 +110,8 @@ impl Formula {
             };
             ensure!(
                 fits,
-                Value,
-                "[einsum] a term of '{text}' does not fit: got an operand of shape {shape}, \
+                Value("einsum"),
+                "a term of '{text}' does not fit: got an operand of shape {shape}, \
              expected an axis for each letter"
             );
             let hidden = shape.ndim() - term.letters.len();
@@ -124,8 +124,8 @@ impl Formula {
                 }
                 ensure!(
                     length == *known || length == 1,
-                    Value,
-                    "[einsum] an index of '{text}' got lengths {known} and {length}, expected one length"
+                    Value("einsum"),
+                    "an index of '{text}' got lengths {known} and {length}, expected one length"
                 );
             }
             terms.push(indices);
@@ -137,14 +137,14 @@ impl Formula {
         for (i, index) in output.iter().enumerate() {
             ensure!(
                 lengths.contains_key(index),
-                Value,
-                "[einsum] got an index in the result of '{text}' that no operand has, expected letters of the \
+                Value("einsum"),
+                "got an index in the result of '{text}' that no operand has, expected letters of the \
                  operands"
             );
             ensure!(
                 !output[..i].contains(index),
-                Value,
-                "[einsum] got an index twice in the result of '{text}', expected each once"
+                Value("einsum"),
+                "got an index twice in the result of '{text}', expected each once"
             );
         }
         Ok(Formula { terms, output, lengths })
@@ -166,8 +166,8 @@ impl Formula {
     fn problem<'a>(&self, terms: impl Iterator<Item = &'a Indices>) -> Result<Problem> {
         ensure!(
             self.lengths.len() <= u128::BITS as usize,
-            Value,
-            "[einsum] got {} different indices, expected at most 128",
+            Value("einsum"),
+            "got {} different indices, expected at most 128",
             self.lengths.len()
         );
         let bit =
@@ -313,7 +313,7 @@ impl Term {
 /// ```
 pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
     let Some(first) = operands.first() else {
-        bail!(Value, "[einsum] got no operands, expected at least one")
+        bail!(Value("einsum"), "got no operands, expected at least one")
     };
     let dtype = operands.iter().fold(first.dtype(), |dtype, operand| promote(dtype, operand.dtype()));
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
@@ -371,7 +371,7 @@ impl fmt::Display for EinsumPath {
 /// # Errors
 /// If the formula does not fit the operands.
 pub fn einsum_path(formula: &str, operands: &[&Array]) -> Result<EinsumPath> {
-    ensure!(!operands.is_empty(), Value, "[einsum_path] got no operands, expected at least one");
+    ensure!(!operands.is_empty(), Value("einsum_path"), "got no operands, expected at least one");
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;
     let own = |(term, shape): (&Indices, &&Shape)| -> Indices {

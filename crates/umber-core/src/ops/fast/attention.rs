@@ -56,7 +56,7 @@ const OP: &str = "scaled_dot_product_attention";
 /// ```
 pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend<'_>) -> Result<Array> {
     let dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
-    ensure!(dtype.is_floating(), Value, "[{OP}] got dtype {dtype}, expected real floating point");
+    ensure!(dtype.is_floating(), Value(OP), "got dtype {dtype}, expected real floating point");
     let [q, k, v] = operands(q, k, v)?;
     let (heads, keys) = (Shape::new(q.shape()[..q.ndim() - 2].iter().copied()), k.shape()[k.ndim() - 2]);
     let work = if dtype.is_half() { DType::Float32 } else { dtype };
@@ -68,8 +68,8 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
             let scores = q.shape().with(q.ndim() - 1, keys);
             ensure!(
                 mask.shape().broadcasts_to(&scores) && !mask.dtype().is_complex(),
-                Value,
-                "[{OP}] mask: got shape {} and dtype {}, expected real numbers or truth values that broadcast to {scores}",
+                Value(OP),
+                "mask: got shape {} and dtype {}, expected real numbers or truth values that broadcast to {scores}",
                 mask.shape(),
                 mask.dtype()
             );
@@ -82,8 +82,8 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
         let count = q.shape()[q.ndim() - 3];
         ensure!(
             sinks.shape()[..] == [count] && !sinks.dtype().is_complex(),
-            Value,
-            "[{OP}] sinks: got shape {} and dtype {}, expected {count} real numbers, one for each head of {heads}",
+            Value(OP),
+            "sinks: got shape {} and dtype {}, expected {count} real numbers, one for each head of {heads}",
             sinks.shape(),
             sinks.dtype()
         );
@@ -107,33 +107,33 @@ fn converted(mask: &Array, dtype: DType) -> Result<Array> {
 fn operands(q: &Array, k: &Array, v: &Array) -> Result<[Array; 3]> {
     let given = || format!("queries {}, keys {} and values {}", q.shape(), k.shape(), v.shape());
     if [q, k, v].iter().any(|x| x.ndim() < 3) {
-        bail!(Value, "[{OP}] got {}, expected at least 3 axes each: heads, places and features", given());
+        bail!(Value(OP), "got {}, expected at least 3 axes each: heads, places and features", given());
     }
     let tail = |x: &Array| [3, 2, 1].map(|i| x.shape()[x.ndim() - i]);
     let ([heads, _, depth], [key_heads, keys, features], [value_heads, values, _]) =
         (tail(q), tail(k), tail(v));
     ensure!(
         depth == features,
-        Value,
-        "[{OP}] got {}, expected queries and keys of one number of features",
+        Value(OP),
+        "got {}, expected queries and keys of one number of features",
         given()
     );
     ensure!(
         key_heads == value_heads && keys == values,
-        Value,
-        "[{OP}] got {}, expected keys and values of equal numbers of heads and of places",
+        Value(OP),
+        "got {}, expected keys and values of equal numbers of heads and of places",
         given()
     );
     ensure!(
         heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads),
-        Value,
-        "[{OP}] got {}, expected a number of heads of queries that is a multiple of that of keys",
+        Value(OP),
+        "got {}, expected a number of heads of queries that is a multiple of that of keys",
         given()
     );
     let leading = |x: &Array| Shape::new(x.shape()[..x.ndim() - 3].iter().copied());
     let batch = leading(q).broadcast(&leading(k)).and_then(|batch| batch.broadcast(&leading(v)));
     let Some(batch) = batch else {
-        bail!(Value, "[{OP}] got {}, expected axes before the heads that are equal or 1", given());
+        bail!(Value(OP), "got {}, expected axes before the heads that are equal or 1", given());
     };
     let spread = |x: &Array| broadcast(x, &batch.iter().copied().chain(tail(x)).collect());
     Ok([spread(q)?, spread(k)?, spread(v)?])

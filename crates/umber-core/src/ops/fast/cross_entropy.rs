@@ -33,8 +33,8 @@ pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> R
     const OP: &str = "cross_entropy";
     ensure!(
         logits.ndim() > 0 && logits.dtype().is_floating(),
-        Value,
-        "[{OP}] got logits of shape {} and dtype {}, expected real floating point with an axis of classes",
+        Value(OP),
+        "got logits of shape {} and dtype {}, expected real floating point with an axis of classes",
         logits.shape(),
         logits.dtype()
     );
@@ -69,8 +69,8 @@ pub fn nll_loss(log_probs: &Array, targets: &Array, ignored: Option<i64>) -> Res
     const OP: &str = "nll_loss";
     ensure!(
         log_probs.ndim() > 0 && log_probs.dtype() != DType::Bool,
-        Value,
-        "[{OP}] got log-probabilities of shape {} and dtype {}, expected numbers with an axis of classes",
+        Value(OP),
+        "got log-probabilities of shape {} and dtype {}, expected numbers with an axis of classes",
         log_probs.shape(),
         log_probs.dtype()
     );
@@ -88,21 +88,21 @@ fn check_targets(op: &str, name: &str, scores: &Array, targets: &Array) -> Resul
     let (&classes, rows) = scores.shape().split_last().expect("at least one axis");
     ensure!(
         targets.dtype().is_integer(),
-        Value,
-        "[{op}] got targets of dtype {}, expected integers, the numbers of classes",
+        Value(op),
+        "got targets of dtype {}, expected integers, the numbers of classes",
         targets.dtype()
     );
     ensure!(
         targets.shape()[..] == *rows,
-        Value,
-        "[{op}] got targets of shape {} for {name} of shape {}, expected this without its last axis",
+        Value(op),
+        "got targets of shape {} for {name} of shape {}, expected this without its last axis",
         targets.shape(),
         scores.shape()
     );
     ensure!(
         classes > 0 || targets.size() == 0,
-        Value,
-        "[{op}] got {name} of shape {}, expected at least one class",
+        Value(op),
+        "got {name} of shape {}, expected at least one class",
         scores.shape()
     );
     Ok(())

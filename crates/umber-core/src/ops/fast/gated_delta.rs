@@ -50,16 +50,16 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
     for (name, array) in named.into_iter().chain(initial_state.map(|state| ("initial_state", state))) {
         ensure!(
             !array.dtype().is_complex(),
-            Value,
-            "[gated_delta_update] {name}: got dtype {}, expected real numbers",
+            Value("gated_delta_update"),
+            "{name}: got dtype {}, expected real numbers",
             array.dtype()
         );
     }
     let (&[samples, steps, key_heads, features], &[_, _, heads, values]) = (&q.shape()[..], &v.shape()[..])
     else {
         bail!(
-            Value,
-            "[gated_delta_update] got q of shape {} and v of shape {}, expected 4 axes each",
+            Value("gated_delta_update"),
+            "got q of shape {} and v of shape {}, expected 4 axes each",
             q.shape(),
             v.shape()
         );
@@ -67,8 +67,8 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
     let fits = |name: &str, array: &Array, expected: &[usize]| {
         ensure!(
             array.shape()[..] == *expected,
-            Value,
-            "[gated_delta_update] {name}: got shape {}, expected {} for q of shape {} and v of shape {}",
+            Value("gated_delta_update"),
+            "{name}: got shape {}, expected {} for q of shape {} and v of shape {}",
             array.shape(),
             Shape::new(expected.iter().copied()),
             q.shape(),
@@ -80,8 +80,8 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
     fits("v", v, &[samples, steps, heads, values])?;
     ensure!(
         heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads),
-        Value,
-        "[gated_delta_update] got {heads} heads of v and {key_heads} of q, expected a multiple"
+        Value("gated_delta_update"),
+        "got {heads} heads of v and {key_heads} of q, expected a multiple"
     );
     fits("beta", beta, &[samples, steps, heads])?;
     let decay = [samples, steps, heads, features];
@@ -105,8 +105,8 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
         Some(mask) => {
             ensure!(
                 mask.ndim() == 2 && mask.shape().broadcasts_to(&taken) && !mask.dtype().is_complex(),
-                Value,
-                "[gated_delta_update] mask: got shape {} and dtype {}, expected {taken} and truth values",
+                Value("gated_delta_update"),
+                "mask: got shape {} and dtype {}, expected {taken} and truth values",
                 mask.shape(),
                 mask.dtype()
             );

@@ -55,21 +55,21 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
     let Rotation { dims, pairing, frequencies, scale } = rotation;
     ensure!(
         a.ndim() >= 2,
-        Value,
-        "[rope] got an array of shape {}, expected at least 2 axes: positions and features",
+        Value("rope"),
+        "got an array of shape {}, expected at least 2 axes: positions and features",
         a.shape()
     );
     ensure!(
         a.dtype().is_floating(),
-        Value,
-        "[rope] got an array of dtype {}, expected real floating point",
+        Value("rope"),
+        "got an array of dtype {}, expected real floating point",
         a.dtype()
     );
     let features = a.shape()[a.ndim() - 1];
     ensure!(
         dims > 0 && dims % 2 == 0 && dims as u64 <= features as u64,
-        Value,
-        "[rope] dims: got {dims} for {features} features, expected an even number from 2 to that of the features"
+        Value("rope"),
+        "dims: got {dims} for {features} features, expected an even number from 2 to that of the features"
     );
     let half = dims as usize / 2;
     let mut inputs: Inputs = [a.clone(), aligned(a, offset)?].into_iter().collect();
@@ -78,8 +78,8 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
         Frequencies::Given(given) => {
             ensure!(
                 given.shape()[..] == [half] && !given.dtype().is_complex(),
-                Value,
-                "[rope] freqs: got shape {} and dtype {}, expected {half} real numbers",
+                Value("rope"),
+                "freqs: got shape {} and dtype {}, expected {half} real numbers",
                 given.shape(),
                 given.dtype()
             );
@@ -97,16 +97,16 @@ fn aligned(a: &Array, offset: &Array) -> Result<Array> {
     let batch = a.ndim() - 2;
     ensure!(
         offset.dtype().is_integer(),
-        Value,
-        "[rope] offset: got dtype {}, expected integers",
+        Value("rope"),
+        "offset: got dtype {}, expected integers",
         offset.dtype()
     );
     let samples = if batch > 0 { a.shape()[0] } else { 1 };
     let fits = offset.ndim() == 0 || offset.ndim() == 1 && (offset.size() == 1 || offset.size() == samples);
     ensure!(
         fits,
-        Value,
-        "[rope] offset: got shape {}, expected one number or a vector of {samples}, one for each sample",
+        Value("rope"),
+        "offset: got shape {}, expected one number or a vector of {samples}, one for each sample",
         offset.shape()
     );
     let shape: Shape = match offset.size() {

@@ -53,7 +53,7 @@ impl Norm {
             "backward" => Norm::Backward,
             "ortho" => Norm::Ortho,
             "forward" => Norm::Forward,
-            _ => bail!(Value, "[{op}] got norm '{name}', expected 'backward', 'ortho' or 'forward'"),
+            _ => bail!(Value(op), "got norm '{name}', expected 'backward', 'ortho' or 'forward'"),
         })
     }
 
@@ -102,8 +102,8 @@ fn fit(x: &Array, axis: usize, length: usize) -> Result<Array> {
 fn along(op: &str, transform: Transform, a: &Array, length: i64, axis: usize, norm: Norm) -> Result<Array> {
     ensure!(
         length > 0,
-        Value,
-        "[{op}] got {length} numbers along axis {axis} of an array of shape {}, expected at least 1",
+        Value(op),
+        "got {length} numbers along axis {axis} of an array of shape {}, expected at least 1",
         a.shape()
     );
     let mut lengths: Vec<i64> = a.shape().iter().map(|&length| length as i64).collect();

@@ -36,10 +36,10 @@ pub struct Frames<'a> {
 impl Frames<'_> {
     /// The distance of frames of `length` numbers.
     fn checked_hop(&self, op: &str, length: i64) -> Result<usize> {
-        ensure!(length > 0, Value, "[{op}] got n_fft = {length}, expected more than 0");
-        ensure!(length <= LONGEST, Overflow, "[{op}] got n_fft = {length}, expected at most {LONGEST}");
+        ensure!(length > 0, Value(op), "got n_fft = {length}, expected more than 0");
+        ensure!(length <= LONGEST, Overflow(op), "got n_fft = {length}, expected at most {LONGEST}");
         let hop = self.hop.unwrap_or(length / 4);
-        ensure!(hop > 0, Value, "[{op}] got hop_length = {hop}, expected more than 0");
+        ensure!(hop > 0, Value(op), "got hop_length = {hop}, expected more than 0");
         Ok(hop as usize)
     }
 
@@ -49,8 +49,8 @@ impl Frames<'_> {
             Some(window) => {
                 ensure!(
                     window.ndim() == 1 && !window.dtype().is_complex(),
-                    Value,
-                    "[{op}] got a window of shape {} and dtype {}, expected real numbers along one axis",
+                    Value(op),
+                    "got a window of shape {} and dtype {}, expected real numbers along one axis",
                     window.shape(),
                     window.dtype()
                 );
@@ -58,7 +58,7 @@ impl Frames<'_> {
             }
             None => {
                 let count = self.window_length.unwrap_or(length as i64);
-                ensure!(count >= 0, Value, "[{op}] got win_length = {count}, expected 0 or more");
+                ensure!(count >= 0, Value(op), "got win_length = {count}, expected 0 or more");
                 // One more than a frame is refused below, however long.
                 Array::full([count.min(length as i64 + 1) as usize].into(), 1.0, dtype)
             }
@@ -66,8 +66,8 @@ impl Frames<'_> {
         let count = window.shape()[0];
         ensure!(
             count <= length,
-            Value,
-            "[{op}] got a window of more than {length} numbers, expected at most n_fft"
+            Value(op),
+            "got a window of more than {length} numbers, expected at most n_fft"
         );
         if count == length {
             return Ok(window);
@@ -101,19 +101,19 @@ fn places(frames: usize, length: usize, hop: usize) -> Result<Array> {
 /// ```
 pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Result<Array> {
     const OP: &str = "stft";
-    ensure!(x.ndim() > 0, Value, "[stft] got a signal without axes, expected at least one");
+    ensure!(x.ndim() > 0, Value("stft"), "got a signal without axes, expected at least one");
     let hop = frames.checked_hop(OP, length)?;
     let time = x.ndim() - 1;
     let onesided = frames.onesided.unwrap_or(!x.dtype().is_complex());
     let transform = if onesided { Transform::RealForward } else { Transform::Forward };
     let mut x = super::readable(x, transform)?;
-    ensure!(x.shape()[time] > 0, Value, "[stft] got a signal of no numbers, expected at least one");
+    ensure!(x.shape()[time] > 0, Value("stft"), "got a signal of no numbers, expected at least one");
     // Checked before anything as long as a frame is made.
     let padded = x.shape()[time] as i64 + if frames.centred { length / 2 * 2 } else { 0 };
     ensure!(
         length <= padded,
-        Value,
-        "[stft] got a signal of {} numbers, expected enough for frames of n_fft = {length}",
+        Value("stft"),
+        "got a signal of {} numbers, expected enough for frames of n_fft = {length}",
         x.shape()[time]
     );
     let length = length as usize;
@@ -159,19 +159,19 @@ pub fn istft(frames: &Array, n_fft: Option<i64>, options: Frames<'_>, length: Op
     const OP: &str = "istft";
     ensure!(
         frames.ndim() > 1,
-        Value,
-        "[istft] got an array of shape {}, expected an axis of frequencies and one of frames",
+        Value("istft"),
+        "got an array of shape {}, expected an axis of frequencies and one of frames",
         frames.shape()
     );
     let (bins, count) = (frames.shape()[frames.ndim() - 2], frames.shape()[frames.ndim() - 1]);
     let onesided = options.onesided.unwrap_or(true);
     let n_fft = n_fft.unwrap_or(if onesided { 2 * (bins as i64 - 1) } else { bins as i64 });
     let hop = options.checked_hop(OP, n_fft)?;
-    ensure!(count > 0, Value, "[istft] got no frames, expected at least one");
+    ensure!(count > 0, Value("istft"), "got no frames, expected at least one");
     ensure!(
         length.is_none_or(|length| length >= 0),
-        Value,
-        "[istft] got length = {}, expected 0 or more",
+        Value("istft"),
+        "got length = {}, expected 0 or more",
         length.unwrap_or(0)
     );
     let lines = swap_last(frames)?;

@@ -35,7 +35,7 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
         let length = along.map_or(a.size(), |axis| a.shape()[axis]);
         let index = index.as_i64();
         if indices.size() > 0 && !(-(length as i64)..length as i64).contains(&index) {
-            return Err(out_of_bounds(index, along.unwrap_or(0), length).of("take"));
+            return Err(out_of_bounds(index, along.unwrap_or(0), length).with_op("take"));
         }
     }
     let Some(axis) = axis else {
@@ -73,8 +73,8 @@ pub fn take_within(a: &Array, indices: &Array, axis: Option<i64>, mode: OutOfBou
     let length = along.map_or(a.size(), |axis| a.shape()[axis]);
     ensure!(
         length > 0 || indices.size() == 0,
-        Index,
-        "[take] got indices into an array of shape {}, expected elements to take",
+        Index("take"),
+        "got indices into an array of shape {}, expected elements to take",
         a.shape()
     );
     take(a, &settle("take", indices, length, mode)?, axis)
@@ -96,16 +96,16 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
     let axis = normalize_axis(op, axis.unwrap_or(0), source.ndim())?;
     ensure!(
         indices.ndim() == source.ndim(),
-        Value,
-        "[{op}] got indices with {} dimensions for an array with {}, expected the same number",
+        Value(op),
+        "got indices with {} dimensions for an array with {}, expected the same number",
         indices.ndim(),
         source.ndim()
     );
     // Beside the axis both broadcast to a common shape.
     let Some(common) = source.shape().with(axis, 1).broadcast(&indices.shape().with(axis, 1)) else {
         bail!(
-            Value,
-            "[{op}] got indices of shape {} for an array of shape {}, expected them to broadcast beside axis {axis}",
+            Value(op),
+            "got indices of shape {} for an array of shape {}, expected them to broadcast beside axis {axis}",
             indices.shape(),
             source.shape()
         );
@@ -150,14 +150,14 @@ pub fn put_along_axis(a: &Array, indices: &Array, values: &Array, axis: Option<i
     let shape = aligned.indices.shape();
     ensure!(
         values.shape().broadcasts_to(shape),
-        Value,
-        "[put_along_axis] got values of shape {}, expected one that broadcasts to {shape}",
+        Value("put_along_axis"),
+        "got values of shape {}, expected one that broadcasts to {shape}",
         values.shape()
     );
     ensure!(
         axis.is_none() || aligned.source.shape() == a.shape(),
-        Value,
-        "[put_along_axis] got indices of shape {} for an array of shape {}, expected them to broadcast to it",
+        Value("put_along_axis"),
+        "got indices of shape {} for an array of shape {}, expected them to broadcast to it",
         indices.shape(),
         a.shape()
     );
@@ -181,16 +181,16 @@ impl Block {
         check_integers(op, start)?;
         ensure!(
             start.ndim() <= 1 && start.size() == axes.len(),
-            Value,
-            "[{op}] got starts of shape {} for {} axes, expected one an axis",
+            Value(op),
+            "got starts of shape {} for {} axes, expected one an axis",
             start.shape(),
             axes.len()
         );
         ensure!(
             sizes.ndim() == a.ndim()
                 && sizes.iter().zip(a.shape().iter()).all(|(size, length)| size <= length),
-            Value,
-            "[{op}] got a block of shape {sizes}, expected one inside {}",
+            Value(op),
+            "got a block of shape {sizes}, expected one inside {}",
             a.shape()
         );
         let sorted = Axes::normalized(op, axes, a.ndim())?;

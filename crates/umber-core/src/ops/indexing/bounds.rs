@@ -53,7 +53,7 @@ pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize)
     };
     for index in telling.iter().map(wide).collect::<Result<Vec<_>>>()?.concat() {
         if !(-known..known).contains(&index) {
-            return Err(out_of_bounds(index, axis, length).of(op));
+            return Err(out_of_bounds(index, axis, length).with_op(op));
         }
     }
     Ok(())

@@ -248,8 +248,8 @@ fn fit(values: &Array, shape: &Shape) -> Result<Array> {
     let dropped = Shape::from(rest);
     ensure!(
         leading.iter().all(|&length| length == 1) && dropped.broadcasts_to(shape),
-        Value,
-        "[index] got values of shape {}, expected a shape that broadcasts to {shape}",
+        Value("index"),
+        "got values of shape {}, expected a shape that broadcasts to {shape}",
         values.shape()
     );
     rules::broadcast(&rules::reshape(values, dropped)?, shape)
@@ -310,8 +310,8 @@ fn broadcast_indices(arrays: &[Array], shape: &Shape) -> Result<Inputs> {
 fn check_integers(op: &str, indices: &Array) -> Result<()> {
     ensure!(
         indices.dtype().is_integer(),
-        Type,
-        "[{op}] got indices of dtype {}, expected integers",
+        Type(op),
+        "got indices of dtype {}, expected integers",
         indices.dtype()
     );
     Ok(())

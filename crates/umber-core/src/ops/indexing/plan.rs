@@ -71,13 +71,13 @@ impl Plan {
         let used: usize = index.iter().map(axes_used).sum();
         ensure!(
             used <= ndim,
-            Index,
-            "[index] too many indices: the array is {ndim}-dimensional, got {used}, expected no more than axes"
+            Index("index"),
+            "too many indices: the array is {ndim}-dimensional, got {used}, expected no more than axes"
         );
         ensure!(
             index.iter().filter(|entry| matches!(entry, Index::Ellipsis)).count() <= 1,
-            Index,
-            "[index] got several ellipses ('...'), expected at most one in an index"
+            Index("index"),
+            "got several ellipses ('...'), expected at most one in an index"
         );
         let mut plan = Plan {
             window: Window::whole(shape),
@@ -140,7 +140,7 @@ impl Plan {
         stop: Option<i64>,
         step: i64,
     ) -> Result<()> {
-        ensure!(step != 0, Value, "[index] slice step cannot be zero: got 0, expected another step");
+        ensure!(step != 0, Value("index"), "slice step cannot be zero: got 0, expected another step");
         let n = length as i64;
         // Backwards, -1 stands for one before the first element.
         let (lowest, highest) = if step < 0 { (-1, n - 1) } else { (0, n) };
@@ -193,8 +193,8 @@ impl Plan {
         match self.picked.broadcast(shape) {
             Some(common) => self.picked = common,
             None => bail!(
-                Index,
-                "[index] got index arrays of shapes {} and {shape}, expected shapes that can be broadcast together",
+                Index("index"),
+                "got index arrays of shapes {} and {shape}, expected shapes that can be broadcast together",
                 self.picked
             ),
         }
@@ -264,7 +264,7 @@ fn resolve(place: i64, axis: usize, length: usize) -> Result<usize> {
     if (0..length as i64).contains(&shifted) {
         Ok(shifted as usize)
     } else {
-        Err(out_of_bounds(place, axis, length).of("index"))
+        Err(out_of_bounds(place, axis, length).with_op("index"))
     }
 }
 
@@ -272,22 +272,22 @@ fn resolve(place: i64, axis: usize, length: usize) -> Result<usize> {
 pub(super) fn check_mask(mask: &Array, shape: &Shape, axis: usize) -> Result<()> {
     ensure!(
         mask.dtype() == umber_types::DType::Bool,
-        Type,
-        "[index] got a mask of dtype {}, expected bool",
+        Type("index"),
+        "got a mask of dtype {}, expected bool",
         mask.dtype()
     );
     ensure!(
         axis + mask.ndim() <= shape.ndim(),
-        Index,
-        "[index] too many indices: the array is {}-dimensional, got {}, expected no more than axes",
+        Index("index"),
+        "too many indices: the array is {}-dimensional, got {}, expected no more than axes",
         shape.ndim(),
         axis + mask.ndim()
     );
     for (i, &length) in mask.shape().iter().enumerate() {
         ensure!(
             length == shape[axis + i],
-            Index,
-            "[index] got a mask of shape {}, expected its lengths to be those of the axes: axis {} has size {}",
+            Index("index"),
+            "got a mask of shape {}, expected its lengths to be those of the axes: axis {} has size {}",
             mask.shape(),
             axis + i,
             shape[axis + i]

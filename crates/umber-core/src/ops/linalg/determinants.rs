@@ -94,8 +94,8 @@ pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
         let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
         ensure!(
             length > 0,
-            Value,
-            "[linalg.cond] got an array of shape {}, expected matrices with elements",
+            Value("linalg.cond"),
+            "got an array of shape {}, expected matrices with elements",
             a.shape()
         );
         let (greatest, least) =

@@ -42,8 +42,8 @@ fn computing(dtype: DType) -> DType {
 fn matrices(op: &str, a: &Array) -> Result<Array> {
     ensure!(
         a.ndim() >= 2,
-        Value,
-        "[linalg.{op}] got an array of shape {}, expected matrices: at least 2 dimensions",
+        Value(format_args!("linalg.{op}")),
+        "got an array of shape {}, expected matrices: at least 2 dimensions",
         a.shape()
     );
     cast(a, computing(a.dtype()))
@@ -54,7 +54,11 @@ fn square(op: &str, a: &Array) -> Result<Array> {
     let x = matrices(op, a)?;
     let (rows, columns) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
     if rows != columns {
-        bail!(Value, "[linalg.{op}] got an array of shape {}, expected square matrices", a.shape());
+        bail!(
+            Value(format_args!("linalg.{op}")),
+            "got an array of shape {}, expected square matrices",
+            a.shape()
+        );
     }
     Ok(x)
 }

@@ -66,8 +66,8 @@ impl MatrixNorm {
             Order::Number(2.0) => MatrixNorm::Greatest,
             Order::Number(-2.0) => MatrixNorm::Least,
             Order::Number(other) => bail!(
-                Value,
-                "[linalg.{op}] got order {other} for a norm of matrices, expected 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'"
+                Value(format_args!("linalg.{op}")),
+                "got order {other} for a norm of matrices, expected 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'"
             ),
         })
     }
@@ -109,15 +109,15 @@ pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxe
         ([axis], None) => power_norm(&x, 2.0, &Axes::one(*axis))?,
         ([axis], Some(Order::Number(p))) => power_norm(&x, p, &Axes::one(*axis))?,
         ([_], Some(Order::Frobenius | Order::Nuclear)) => {
-            bail!(Value, "[linalg.norm] 'fro' and 'nuc' are norms of matrices, got one axis, expected two")
+            bail!(Value("linalg.norm"), "'fro' and 'nuc' are norms of matrices, got one axis, expected two")
         }
         (&[row, column], order) => {
             let norm = MatrixNorm::of("norm", order.unwrap_or(Order::Frobenius))?;
             matrix_norm_of("norm", &x, norm, [row, column])?
         }
         (other, _) => bail!(
-            Value,
-            "[linalg.norm] got {} axes of an array of shape {}, expected one (vectors) or two (matrices)",
+            Value("linalg.norm"),
+            "got {} axes of an array of shape {}, expected one (vectors) or two (matrices)",
             other.len(),
             a.shape()
         ),
@@ -186,8 +186,8 @@ fn reduced(kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array> {
 fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array> {
     ensure!(
         axes.iter().all(|&axis| x.shape()[axis] > 0),
-        Value,
-        "[linalg.{op}] got an array of shape {}, expected elements to take the greatest or least of",
+        Value(format_args!("linalg.{op}")),
+        "got an array of shape {}, expected elements to take the greatest or least of",
         x.shape()
     );
     reduced(kind, x, axes)

@@ -88,7 +88,7 @@ pub fn matrix_power(a: &Array, n: i64) -> Result<Array> {
 /// ```
 pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
     let [first, .., last] = arrays else {
-        bail!(Value, "[linalg.multi_dot] got {} arrays, expected at least two", arrays.len());
+        bail!(Value("linalg.multi_dot"), "got {} arrays, expected at least two", arrays.len());
     };
     let mut chain: Vec<Array> = arrays.iter().map(|&array| array.clone()).collect();
     if first.ndim() == 1 {
@@ -101,16 +101,16 @@ pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
     for (i, array) in chain.iter().enumerate() {
         ensure!(
             array.ndim() == 2,
-            Value,
-            "[linalg.multi_dot] got array {i} of shape {}, expected a matrix",
+            Value("linalg.multi_dot"),
+            "got array {i} of shape {}, expected a matrix",
             arrays[i].shape()
         );
     }
     for (i, pair) in chain.windows(2).enumerate() {
         ensure!(
             pair[0].shape()[1] == pair[1].shape()[0],
-            Value,
-            "[linalg.multi_dot] got arrays {i} and {} of shapes {} and {}, expected inner lengths that agree",
+            Value("linalg.multi_dot"),
+            "got arrays {i} and {} of shapes {} and {}, expected inner lengths that agree",
             i + 1,
             arrays[i].shape(),
             arrays[i + 1].shape()
@@ -198,8 +198,8 @@ pub fn cross_along(a: &Array, b: &Array, axes: CrossAxes) -> Result<Array> {
     let (x, y) = (vectors(&cast(a, dtype)?, axes.left)?, vectors(&cast(b, dtype)?, axes.right)?);
     let Some(shape) = x.shape().broadcast(y.shape()) else {
         bail!(
-            Value,
-            "[linalg.cross] got shapes {} and {}, which cannot be broadcast, expected equal lengths or 1",
+            Value("linalg.cross"),
+            "got shapes {} and {}, which cannot be broadcast, expected equal lengths or 1",
             a.shape(),
             b.shape()
         );
@@ -229,8 +229,8 @@ fn vectors(x: &Array, axis: i64) -> Result<Array> {
             ops::concatenate(&[&moved, &zero], Some(-1))
         }
         other => bail!(
-            Value,
-            "[linalg.cross] got vectors of {other} elements along axis {axis} of an array of shape {}, expected 2 or 3",
+            Value("linalg.cross"),
+            "got vectors of {other} elements along axis {axis} of an array of shape {}, expected 2 or 3",
             x.shape()
         ),
     }

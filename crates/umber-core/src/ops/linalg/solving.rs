@@ -55,9 +55,8 @@ fn solve_as(op: Solve, a: &Array, b: &Array) -> Result<Array> {
     let length = if b.ndim() == 1 { b.shape().first() } else { b.shape().iter().rev().nth(1) };
     ensure!(
         length == Some(&n),
-        Value,
-        "[linalg.{}] got right sides of shape {} for matrices of shape {}, expected a vector [{n}] or matrices [..., {n}, k]",
-        op.name,
+        Value(format_args!("linalg.{}", op.name)),
+        "got right sides of shape {} for matrices of shape {}, expected a vector [{n}] or matrices [..., {n}, k]",
         b.shape(),
         a.shape()
     );
@@ -83,8 +82,8 @@ fn solve_as(op: Solve, a: &Array, b: &Array) -> Result<Array> {
 fn meet_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     let Some(batch) = batch_shape(a).broadcast(&batch_shape(b)) else {
         bail!(
-            Value,
-            "[linalg.{op}] the batch axes of shapes {} and {} cannot be broadcast: got lengths that differ, expected \
+            Value(format_args!("linalg.{op}")),
+            "the batch axes of shapes {} and {} cannot be broadcast: got lengths that differ, expected \
              equal ones or 1",
             a.shape(),
             b.shape()
@@ -223,8 +222,8 @@ pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquare
     let length = if b.ndim() == 1 { b.shape().first() } else { b.shape().iter().rev().nth(1) };
     ensure!(
         length == Some(&rows),
-        Value,
-        "[linalg.lstsq] got right sides of shape {} for matrices of shape {}, expected a vector [{rows}] or matrices [..., {rows}, k]",
+        Value("linalg.lstsq"),
+        "got right sides of shape {} for matrices of shape {}, expected a vector [{rows}] or matrices [..., {rows}, k]",
         b.shape(),
         a.shape()
     );

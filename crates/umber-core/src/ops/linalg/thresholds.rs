@@ -15,8 +15,8 @@ use crate::primitives::slice::slice_along;
 fn beside(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     ensure!(
         tolerances.dtype().is_floating() || tolerances.dtype().is_integer(),
-        Type,
-        "[linalg.{op}] got tolerances of {}, expected real numbers",
+        Type(format_args!("linalg.{op}")),
+        "got tolerances of {}, expected real numbers",
         tolerances.dtype()
     );
     ops::expand_dims(&cast(tolerances, values.dtype())?, &[-1])

@@ -30,8 +30,8 @@ use crate::primitives::slice::slice_along;
 pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Result<Array> {
     ensure!(
         p.dtype().is_floating(),
-        Value,
-        "[bernoulli] got p of dtype {}, expected floating point",
+        Value("bernoulli"),
+        "got p of dtype {}, expected floating point",
         p.dtype()
     );
     let shape = match shape {
@@ -40,8 +40,8 @@ pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Resul
     };
     ensure!(
         p.shape().broadcasts_to(&shape),
-        Value,
-        "[bernoulli] got the shape {shape}, expected one that p of shape {} broadcasts to",
+        Value("bernoulli"),
+        "got the shape {shape}, expected one that p of shape {} broadcasts to",
         p.shape()
     );
     let bound = |value: f64| Array::full(shape.clone(), value, DType::Float32);
@@ -69,15 +69,15 @@ const EXACT: f64 = 16_777_216.0;
 pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
     ensure!(
         dtype.is_integer() || dtype == DType::Bool,
-        Value,
-        "[randint] got dtype {dtype}, expected an integer dtype or bool"
+        Value("randint"),
+        "got dtype {dtype}, expected an integer dtype or bool"
     );
     let shape = Shape::checked("randint", shape)?;
     if let (Some(from), Some(to)) = (low.constant(), high.constant())
         && shape.size() > 0
         && !is_below(from, to)
     {
-        bail!(Value, "[randint] got low {} and high {}, expected low < high", from.as_f64(), to.as_f64());
+        bail!(Value("randint"), "got low {} and high {}, expected low < high", from.as_f64(), to.as_f64());
     }
     if let (Some(from), Some(to)) = (low.constant(), high.constant())
         && let Some(last) = last_below(to)
@@ -85,8 +85,8 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
         && (from.check_fits(dtype).is_err() || last.check_fits(dtype).is_err())
     {
         bail!(
-            Value,
-            "[randint] got low {} and high {} for {dtype}, expected bounds between which it holds all integers",
+            Value("randint"),
+            "got low {} and high {} for {dtype}, expected bounds between which it holds all integers",
             from.as_f64(),
             to.as_f64()
         );
@@ -205,8 +205,8 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     rest.remove(axis);
     ensure!(
         classes > 0,
-        Value,
-        "[categorical] got logits of shape {}, expected at least one class along axis {axis}",
+        Value("categorical"),
+        "got logits of shape {}, expected at least one class along axis {axis}",
         logits.shape()
     );
     let answer = match samples {
@@ -217,8 +217,8 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     let is_count = matches!(samples, Samples::Count(_));
     ensure!(
         is_count || rest.broadcasts_to(&answer),
-        Value,
-        "[categorical] got the shape {answer}, expected one that the other axes of the logits, {rest}, broadcast to"
+        Value("categorical"),
+        "got the shape {answer}, expected one that the other axes of the logits, {rest}, broadcast to"
     );
     let key = key_or_next(key)?;
     if rest.size() == 1 && answer.ndim() > 0 {
@@ -271,21 +271,21 @@ fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draw
     }
     let values = cast(weights, DType::Float64)?.to_vec::<f64>()?;
     if let Some(value) = values.iter().find(|value| !(0.0..=f64::MAX).contains(*value)) {
-        bail!(Value, "[{op}] got {value} in p, expected finite numbers that are not negative");
+        bail!(Value(op), "got {value} in p, expected finite numbers that are not negative");
     }
     let possible = values.iter().filter(|&&value| value > 0.0).count();
-    ensure!(possible > 0, Value, "[{op}] got a p of zeros, expected at least one that is more");
+    ensure!(possible > 0, Value(op), "got a p of zeros, expected at least one that is more");
     let total: f64 = values.iter().sum();
     // Half the digits of the dtype: what rounding leaves of long sums, too.
     ensure!(
         (total - 1.0).abs() <= epsilon(weights.dtype()).sqrt(),
-        Value,
-        "[{op}] got a p that sums to {total}, expected 1"
+        Value(op),
+        "got a p that sums to {total}, expected 1"
     );
     ensure!(
         replacement == Replacement::With || draws <= possible,
-        Value,
-        "[{op}] got {possible} items of which p is not zero, expected at least {draws} to draw without replacement"
+        Value(op),
+        "got {possible} items of which p is not zero, expected at least {draws} to draw without replacement"
     );
     Ok(())
 }
@@ -316,19 +316,19 @@ pub fn choice(
     let items = Shape::checked(OP, &[count])?[0];
     ensure!(
         u32::try_from(items).is_ok(),
-        Value,
-        "[choice] got {items} items, expected no more than uint32 can count"
+        Value("choice"),
+        "got {items} items, expected no more than uint32 can count"
     );
     ensure!(
         items > 0 || shape.size() == 0,
-        Value,
-        "[choice] got no items to draw {shape} from, expected at least one"
+        Value("choice"),
+        "got no items to draw {shape} from, expected at least one"
     );
     if let Some(weights) = weights {
         ensure!(
             !weights.dtype().is_complex() && weights.shape()[..] == [items],
-            Value,
-            "[choice] got p of shape {} and dtype {}, expected real numbers of shape ({items},)",
+            Value("choice"),
+            "got p of shape {} and dtype {}, expected real numbers of shape ({items},)",
             weights.shape(),
             weights.dtype()
         );
@@ -350,8 +350,8 @@ pub fn choice(
         (Replacement::Without, weights) => {
             ensure!(
                 shape.size() <= items,
-                Value,
-                "[choice] got shape {shape} without replacement, expected at most {items} draws"
+                Value("choice"),
+                "got shape {shape} without replacement, expected at most {items} draws"
             );
             let order = match weights {
                 None => permutation(count, key)?,

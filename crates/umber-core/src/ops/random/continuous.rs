@@ -79,8 +79,8 @@ pub(super) fn spread_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Re
     let bounds = common_shape(op, &[a, b])?;
     ensure!(
         bounds.broadcasts_to(shape),
-        Value,
-        "[{op}] got the shape {shape}, expected one that the bounds of shape {bounds} broadcast to"
+        Value(op),
+        "got the shape {shape}, expected one that the bounds of shape {bounds} broadcast to"
     );
     Ok((broadcast(a, shape)?, broadcast(b, shape)?))
 }
@@ -128,8 +128,8 @@ pub fn normal(
 ) -> Result<Array> {
     ensure!(
         dtype.is_inexact() && !dtype.is_float8(),
-        Value,
-        "[normal] got dtype {dtype}, expected a floating-point dtype"
+        Value("normal"),
+        "got dtype {dtype}, expected a floating-point dtype"
     );
     let shape = Shape::checked("normal", shape)?;
     let key = key_or_next(key)?;

@@ -26,8 +26,8 @@ use crate::primitives::random::RandomBits;
 fn check_key(op: &str, key: &Array) -> Result<()> {
     ensure!(
         key.dtype() == DType::UInt32 && key.shape()[..] == [2],
-        Value,
-        "[{op}] got a key of shape {} and dtype {}, expected shape (2,) and dtype uint32",
+        Value(op),
+        "got a key of shape {} and dtype {}, expected shape (2,) and dtype uint32",
         key.shape(),
         key.dtype()
     );
@@ -38,8 +38,8 @@ fn check_key(op: &str, key: &Array) -> Result<()> {
 fn check_real(op: &str, dtype: DType) -> Result<()> {
     ensure!(
         dtype.is_floating() && !dtype.is_float8(),
-        Value,
-        "[{op}] got dtype {dtype}, expected a real floating-point dtype"
+        Value(op),
+        "got dtype {dtype}, expected a real floating-point dtype"
     );
     Ok(())
 }

@@ -44,8 +44,8 @@ pub fn multivariate_normal(
     };
     ensure!(
         fits,
-        Value,
-        "[{OP}] got a mean of shape {mean_shape} and a covariance of shape {covariance_shape}, expected (..., d) and \
+        Value(OP),
+        "got a mean of shape {mean_shape} and a covariance of shape {covariance_shape}, expected (..., d) and \
          (..., d, d)"
     );
     let length = mean_shape[mean.ndim() - 1];
@@ -53,7 +53,7 @@ pub fn multivariate_normal(
     let mut batch = Shape::from(&mean_shape[..mean.ndim() - 1]);
     for other in &rest {
         let Some(common) = batch.broadcast(other) else {
-            bail!(Value, "[{OP}] got shapes {batch} and {other}, expected shapes that broadcast");
+            bail!(Value(OP), "got shapes {batch} and {other}, expected shapes that broadcast");
         };
         batch = common;
     }

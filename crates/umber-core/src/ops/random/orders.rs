@@ -58,6 +58,5 @@ pub fn permuted(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn shuffle(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
-    permuted(a, axis, key)
-        .map_err(|error| error.map_message(|text| text.replacen("permutation", "shuffle", 1)))
+    permuted(a, axis, key).map_err(|error| error.with_op("shuffle"))
 }

@@ -1,7 +1,7 @@
 //! Arrays with elements put in, taken out or added at the end.
 
 use umber_types::shape::{from_start, normalize_axis};
-use umber_types::{Error, Result, ScatterKind, Shape, bail, ensure};
+use umber_types::{Result, ScatterKind, Shape, bail, ensure, error};
 
 use super::{concatenate, flatten, moveaxis, tile};
 use crate::graph::Array;
@@ -32,8 +32,8 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
         Index::Array(array) => {
             ensure!(
                 array.ndim() <= 1,
-                Value,
-                "[{op}] got indices of shape {}, expected at most one axis",
+                Value(op),
+                "got indices of shape {}, expected at most one axis",
                 array.shape()
             );
             dependent::integers_of(op, array)?
@@ -41,14 +41,14 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
         Index::Mask(mask) => {
             ensure!(
                 mask.shape()[..] == [length],
-                Value,
-                "[{op}] got a mask of shape {} for an axis with size {length}, expected ({length},)",
+                Value(op),
+                "got a mask of shape {} for an axis with size {length}, expected ({length},)",
                 mask.shape()
             );
             dependent::integers_of(op, &dependent::places_of(op, mask)?)?
         }
         Index::Ellipsis | Index::NewAxis => {
-            bail!(Index, "[{op}] got an ellipsis or a new axis, expected integers, a slice or a mask")
+            bail!(Index(op), "got an ellipsis or a new axis, expected integers, a slice or a mask")
         }
     };
     given
@@ -57,8 +57,8 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
             let shifted = from_start(place, length);
             ensure!(
                 (0..limit as i64).contains(&shifted),
-                Index,
-                "[{op}] index {place} is out of bounds for an axis with size {length}: got {place}, expected \
+                Index(op),
+                "index {place} is out of bounds for an axis with size {length}: got {place}, expected \
                  -{length} <= index < {length}"
             );
             Ok(shifted as usize)
@@ -92,7 +92,7 @@ pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
     let length = a.shape()[axis];
     let mut stays = Vec::new();
     stays.try_reserve_exact(length).map_err(|_| {
-        Error::Memory(format!("[delete] no memory for the places along an axis of {length} elements"))
+        error!(Memory("delete"), "no memory for the places along an axis of {length} elements")
     })?;
     stays.resize(length, true);
     for place in picked("delete", index, length, length)? {
@@ -160,8 +160,8 @@ pub fn insert(a: &Array, index: &Index, values: &Array, axis: Option<i64>) -> Re
 fn fit(values: &Array, shape: &Shape) -> Result<Array> {
     ensure!(
         values.shape().broadcasts_to(shape),
-        Value,
-        "[insert] got values of shape {}, expected a shape that broadcasts to {shape}",
+        Value("insert"),
+        "got values of shape {}, expected a shape that broadcasts to {shape}",
         values.shape()
     );
     rules::broadcast(values, shape)
@@ -215,8 +215,8 @@ pub(crate) fn set_in_turn(op: &str, a: &Array, places: &Array, values: &Array) -
     let count = places.size();
     ensure!(
         values.size() > 0 || count == 0,
-        Value,
-        "[{op}] got no values for {count} places, expected at least one"
+        Value(op),
+        "got no values for {count} places, expected at least one"
     );
     let values = resize(values, &[count as i64])?;
     let flat = rules::reshape(a, [a.size()])?;

@@ -23,7 +23,7 @@ pub use spreading::{
     MeshIndexing, MeshKind, as_strided, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, tile,
 };
 
-use umber_types::{Error, Result};
+use umber_types::{Result, error};
 
 /// Lengths as Python prints a tuple, also negative ones.
 fn tuple(lengths: &[i64]) -> String {
@@ -34,6 +34,6 @@ fn tuple(lengths: &[i64]) -> String {
 /// The length that an axis gets; fails if 64 bits do not hold it, and says what was `asked` for.
 fn fitting(op: &str, length: Option<i64>, asked: impl FnOnce() -> String) -> Result<i64> {
     length.ok_or_else(|| {
-        Error::Overflow(format!("[{op}] got {}, expected no more elements than memory can address", asked()))
+        error!(Overflow(op), "got {}, expected no more elements than memory can address", asked())
     })
 }

@@ -82,8 +82,8 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     let ndim = a.ndim();
     ensure!(
         widths.len() == 1 || widths.len() == ndim,
-        Value,
-        "[pad] pad_width: got {} pairs of widths, expected one, or one for each of {ndim} axes",
+        Value("pad"),
+        "pad_width: got {} pairs of widths, expected one, or one for each of {ndim} axes",
         widths.len()
     );
     let mut lengths: SmallVec<[i64; 6]> = SmallVec::new();
@@ -91,8 +91,8 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
         let (low, high) = widths[if widths.len() == 1 { 0 } else { axis }];
         ensure!(
             low >= 0 && high >= 0,
-            Value,
-            "[pad] got widths ({low}, {high}) for axis {axis}, expected none negative"
+            Value("pad"),
+            "got widths ({low}, {high}) for axis {axis}, expected none negative"
         );
         let length = a.shape()[axis] as i64;
         let padded = length.checked_add(low).and_then(|length| length.checked_add(high));
@@ -152,21 +152,21 @@ fn spread(value: &Array, shape: &Shape) -> Result<Array> {
 /// Refuse what a mode cannot do with an array that gets `shape`.
 fn check_mode(a: &Array, shape: &Shape, mode: PadMode, value: &Array) -> Result<()> {
     if let PadMode::Statistic(_, Some(0)) = mode {
-        bail!(Value, "[pad] got a statistic of 0 elements, expected at least one");
+        bail!(Value("pad"), "got a statistic of 0 elements, expected at least one");
     }
     if mode == PadMode::Constant {
         ensure!(
             value.shape().broadcasts_to(shape),
-            Value,
-            "[pad] got a constant of shape {}, expected one that broadcasts to {shape}",
+            Value("pad"),
+            "got a constant of shape {}, expected one that broadcasts to {shape}",
             value.shape()
         );
     }
     if mode == PadMode::LinearRamp {
         ensure!(
             value.size() == 1,
-            Value,
-            "[pad] got end values of shape {}, expected one number",
+            Value("pad"),
+            "got end values of shape {}, expected one number",
             value.shape()
         );
     }
@@ -174,8 +174,8 @@ fn check_mode(a: &Array, shape: &Shape, mode: PadMode, value: &Array) -> Result<
         (0..a.ndim()).find(|&axis| a.shape()[axis] == 0 && shape[axis] > 0 && mode.needs_elements())
     {
         bail!(
-            Value,
-            "[pad] got an array of shape {}, expected elements along axis {axis} to pad it with",
+            Value("pad"),
+            "got an array of shape {}, expected elements along axis {axis} to pad it with",
             a.shape()
         );
     }

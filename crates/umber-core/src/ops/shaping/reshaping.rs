@@ -14,7 +14,7 @@ use crate::primitives::slice::{Window, slice};
 /// The lengths a user asked for, one of which may be -1 and then follows from the number of elements.
 fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
     let unknown = lengths.iter().filter(|&&length| length == -1).count();
-    ensure!(unknown <= 1, Value, "[{op}] got shape {}, expected at most one length of -1", tuple(lengths));
+    ensure!(unknown <= 1, Value(op), "got shape {}, expected at most one length of -1", tuple(lengths));
     if unknown == 0 {
         return Shape::checked(op, lengths);
     }
@@ -22,14 +22,14 @@ fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
     let count = Shape::checked(op, &known)?.size();
     ensure!(
         count > 0,
-        Value,
-        "[{op}] cannot infer -1: got shape {}, expected no length of zero beside it",
+        Value(op),
+        "cannot infer -1: got shape {}, expected no length of zero beside it",
         tuple(lengths)
     );
     ensure!(
         size.is_multiple_of(count),
-        Value,
-        "[{op}] got an array of size {size}, expected as many elements as shape {} has",
+        Value(op),
+        "got an array of size {size}, expected as many elements as shape {} has",
         tuple(lengths)
     );
     Ok(lengths.iter().map(|&length| if length == -1 { size / count } else { length as usize }).collect())
@@ -73,8 +73,8 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
         (from_start(start_axis, a.ndim()).max(0), from_start(end_axis, a.ndim()).min(ndim - 1));
     ensure!(
         start <= end,
-        Value,
-        "[flatten] got start_axis {start_axis} behind end_axis {end_axis} of an array with {ndim} dimensions, \
+        Value("flatten"),
+        "got start_axis {start_axis} behind end_axis {end_axis} of an array with {ndim} dimensions, \
          expected it before"
     );
     let (start, end) = (start as usize, end as usize);
@@ -103,14 +103,14 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
-    ensure!(!shape.is_empty(), Value, "[unflatten] got an empty shape, expected at least one length");
+    ensure!(!shape.is_empty(), Value("unflatten"), "got an empty shape, expected at least one length");
     let at = normalize_axis("unflatten", axis, a.ndim())?;
     let length = a.shape()[at];
     let inner = resolve("unflatten", shape, length)?;
     ensure!(
         inner.size() == length,
-        Value,
-        "[unflatten] got axis {axis} with size {length}, expected as many elements as shape {} has",
+        Value("unflatten"),
+        "got axis {axis} with size {length}, expected as many elements as shape {} has",
         tuple(shape)
     );
     let outer = a.shape();
@@ -140,7 +140,7 @@ pub fn squeeze(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
         Some(axes) => {
             let axes = Axes::normalized("squeeze", axes, a.ndim())?;
             if let Some(&axis) = axes.iter().find(|&&axis| shape[axis] != 1) {
-                bail!(Value, "[squeeze] got axis {axis} with size {}, expected size 1", shape[axis]);
+                bail!(Value("squeeze"), "got axis {axis} with size {}, expected size 1", shape[axis]);
             }
             axes
         }
@@ -189,8 +189,8 @@ pub fn transpose(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     };
     ensure!(
         axes.len() == ndim,
-        Value,
-        "[transpose] got {} axes for an array with {ndim} dimensions, expected each axis once",
+        Value("transpose"),
+        "got {} axes for an array with {ndim} dimensions, expected each axis once",
         axes.len()
     );
     Axes::normalized("transpose", axes, ndim)?;
@@ -249,8 +249,8 @@ pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Arra
     let op = "moveaxis";
     ensure!(
         sources.len() == destinations.len(),
-        Value,
-        "[{op}] got {} sources and {} destinations, expected as many of both",
+        Value(op),
+        "got {} sources and {} destinations, expected as many of both",
         sources.len(),
         destinations.len()
     );
@@ -260,8 +260,8 @@ pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Arra
             let axis = normalize_axis(op, axis, a.ndim())?;
             ensure!(
                 !found.contains(&axis),
-                Value,
-                "[{op}] duplicate axis {axis} in {axes:?}, expected each axis once"
+                Value(op),
+                "duplicate axis {axis} in {axes:?}, expected each axis once"
             );
             found.push(axis);
         }
@@ -292,8 +292,8 @@ pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Arra
 pub fn matrix_transpose(a: &Array) -> Result<Array> {
     ensure!(
         a.ndim() >= 2,
-        Value,
-        "[matrix_transpose] got an array with {} dimensions, expected at least 2",
+        Value("matrix_transpose"),
+        "got an array with {} dimensions, expected at least 2",
         a.ndim()
     );
     rules::swap_last(a)

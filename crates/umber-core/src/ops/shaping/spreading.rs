@@ -26,8 +26,8 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
     let target = Shape::checked("broadcast_to", shape)?;
     ensure!(
         a.shape().broadcasts_to(&target),
-        Value,
-        "[broadcast_to] got an array of shape {}, expected one that broadcasts to shape {target}",
+        Value("broadcast_to"),
+        "got an array of shape {}, expected one that broadcasts to shape {target}",
         a.shape()
     );
     view(a, &target)
@@ -56,15 +56,15 @@ pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
     let together = shapes.iter().try_fold(Shape::scalar(), |found, shape| match found.broadcast(shape) {
         Some(shape) => Ok(shape),
         None => bail!(
-            Value,
-            "[broadcast_shapes] shapes {found} and {shape} cannot be broadcast: got lengths that \
+            Value("broadcast_shapes"),
+            "shapes {found} and {shape} cannot be broadcast: got lengths that \
          differ, expected equal ones or 1"
         ),
     })?;
     ensure!(
         together.is_addressable(),
-        Overflow,
-        "[broadcast_shapes] got shapes that make {together}, expected no more elements than memory can address"
+        Overflow("broadcast_shapes"),
+        "got shapes that make {together}, expected no more elements than memory can address"
     );
     Ok(together)
 }
@@ -99,7 +99,7 @@ pub fn broadcast_arrays(arrays: &[&Array]) -> Result<Vec<Array>> {
 /// ```
 pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
     if reps.iter().any(|&count| count < 0) {
-        bail!(Value, "[tile] got repetitions {}, expected none negative", tuple(reps));
+        bail!(Value("tile"), "got repetitions {}, expected none negative", tuple(reps));
     }
     let ndim = reps.len().max(a.ndim());
     let length = |axis: usize| (axis + a.ndim()).checked_sub(ndim).map_or(1, |axis| a.shape()[axis]);
@@ -199,8 +199,8 @@ pub fn as_strided(a: &Array, shape: Option<&[i64]>, strides: Option<&[i64]>, off
     let strides = strides.unwrap_or(&dense);
     ensure!(
         strides.len() == shape.ndim(),
-        Value,
-        "[as_strided] got {} strides for shape {shape}, expected {}",
+        Value("as_strided"),
+        "got {} strides for shape {shape}, expected {}",
         strides.len(),
         shape.ndim()
     );
@@ -214,8 +214,8 @@ pub fn as_strided(a: &Array, shape: Option<&[i64]>, strides: Option<&[i64]>, off
     }
     ensure!(
         low >= 0 && high < a.size() as i128,
-        Value,
-        "[as_strided] got a view of elements {low} to {high}, expected 0 to {}",
+        Value("as_strided"),
+        "got a view of elements {low} to {high}, expected 0 to {}",
         a.size() as i128 - 1
     );
     let mut terms: Inputs = Inputs::new();

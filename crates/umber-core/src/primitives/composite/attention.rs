@@ -94,8 +94,8 @@ impl Attention {
         let is_there = inputs.len() >= self.count();
         ensure!(
             is_there,
-            Value,
-            "[scaled_dot_product_attention] got too few inputs, expected {}",
+            Value("scaled_dot_product_attention"),
+            "got too few inputs, expected {}",
             self.count()
         );
         let Given { q, k, v, mask, sinks } = self.given(inputs);
@@ -122,8 +122,8 @@ impl Attention {
             fits && is_real
                 && mask.is_none_or(|mask| is_mask(mask))
                 && sinks.is_none_or(|sinks| is_sinks(sinks)),
-            Value,
-            "[scaled_dot_product_attention] got queries {}, keys {} and values {}, expected shapes and dtypes that fit",
+            Value("scaled_dot_product_attention"),
+            "got queries {}, keys {} and values {}, expected shapes and dtypes that fit",
             q.shape,
             k.shape,
             v.shape
@@ -298,8 +298,8 @@ impl Decompose for AttentionGradient {
         let last = inputs.last().filter(|_| is_last);
         ensure!(
             last.is_some_and(|last| **last == expected[0]),
-            Value,
-            "[scaled_dot_product_attention] got a cotangent unlike the output, expected one like it"
+            Value("scaled_dot_product_attention"),
+            "got a cotangent unlike the output, expected one like it"
         );
         let given = self.0.given(inputs);
         let operands = [given.q, given.k, given.v].map(|spec| (*spec).clone());

@@ -72,7 +72,7 @@ impl Decompose for GatedDelta {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let [q, k, v, decay, rate, state, mask] = inputs else {
-            umber_types::bail!(Value, "[gated_delta_update] got {} inputs, expected 7", inputs.len());
+            umber_types::bail!(Value("gated_delta_update"), "got {} inputs, expected 7", inputs.len());
         };
         let fits = q.shape.ndim() >= 3 && v.shape.ndim() == q.shape.ndim() && {
             let dims = q.shape.ndim();
@@ -92,8 +92,8 @@ impl Decompose for GatedDelta {
         let alike = inputs[..6].iter().all(|input| input.dtype == q.dtype) && mask.dtype == DType::Bool;
         ensure!(
             fits && is_wide && alike,
-            Value,
-            "[gated_delta_update] got queries {}, keys {} and values {}, expected shapes and dtypes that fit",
+            Value("gated_delta_update"),
+            "got queries {}, keys {} and values {}, expected shapes and dtypes that fit",
             q.shape,
             k.shape,
             v.shape

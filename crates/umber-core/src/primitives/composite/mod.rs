@@ -267,8 +267,8 @@ fn check_weight(op: &str, name: &str, x: &ArraySpec, weight: &ArraySpec) -> Resu
     let length = x.shape.last().copied();
     ensure!(
         weight.shape.ndim() == 1 && weight.shape.first().copied() == length,
-        Value,
-        "[{op}] {name}: got shape {} for x of shape {}, expected one axis as long as the last one of x",
+        Value(op),
+        "{name}: got shape {} for x of shape {}, expected one axis as long as the last one of x",
         weight.shape,
         x.shape
     );

@@ -13,7 +13,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use umber_types::{Error, Result, ensure};
+use umber_types::{Error, Result, ensure, error};
 
 pub use self::branch::{Branch, Choice};
 pub(crate) use self::repeat::stacked;
@@ -66,6 +66,20 @@ pub enum ControlFlow<'a> {
     While(&'a While),
 }
 
+impl<'a> ControlFlow<'a> {
+    /// The functions.
+    pub fn bodies(self) -> impl Iterator<Item = &'a Body> {
+        let (all, rest): (&[Body], Option<&Body>) = match self {
+            ControlFlow::Loop(repeated) => (std::slice::from_ref(&repeated.0.body), None),
+            ControlFlow::Branch(choice) => (&choice.0.bodies, None),
+            ControlFlow::While(condition) => {
+                (std::slice::from_ref(&condition.0.condition), Some(&condition.0.body))
+            }
+        };
+        all.iter().chain(rest)
+    }
+}
+
 /// A function that an operation holds, and what it gives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Body {
@@ -103,9 +117,8 @@ impl Body {
     fn check(&self, construct: Construct, given: &[&ArraySpec]) -> Result<()> {
         ensure!(
             self.arguments().iter().eq(given.iter().copied()),
-            Value,
-            "[{}] got inputs of other shapes or dtypes than those the function was traced with",
-            construct.name()
+            Value(construct.name()),
+            "got inputs of other shapes or dtypes than those the function was traced with"
         );
         Ok(())
     }
@@ -128,7 +141,7 @@ impl Prepared {
                 Arc::clone(self.0.get_or_init(|| made))
             }
         };
-        made.downcast().map_err(|_| Error::Runtime("[eval] a function was prepared as another kind".into()))
+        made.downcast().map_err(|_| error!(Runtime("eval"), "a function was prepared as another kind"))
     }
 }
 
@@ -170,5 +183,5 @@ pub(crate) fn record_again(
 
 /// The answer of `eval_cpu`: these operations run programs, which only the evaluator can.
 fn needs_evaluator(construct: Construct) -> Error {
-    Error::Runtime(format!("[{}] can only be run by the evaluator", construct.name()))
+    error!(Runtime(construct.name()), "can only be run by the evaluator")
 }

@@ -18,7 +18,7 @@ mod solve;
 mod svd;
 
 use umber_numerics::linalg::Failure;
-use umber_types::{Error, Result};
+use umber_types::{Result, error};
 
 pub(crate) use self::algebra::*;
 pub use self::cholesky::Cholesky;
@@ -46,9 +46,10 @@ fn explained(
     let index = match outcome {
         Ok(()) => return Ok(()),
         Err(Failure::Memory(bytes)) => {
-            return Err(Error::Memory(format!(
-                "[linalg.{name}] cannot allocate {bytes} bytes to compute in"
-            )));
+            return Err(error!(
+                Memory(format_args!("linalg.{name}")),
+                "cannot allocate {bytes} bytes to compute in"
+            ));
         }
         Err(Failure::Matrix(index)) => index,
     };
@@ -70,7 +71,7 @@ fn explained(
             format!("matrix {} of the batch", umber_types::Shape::from(place))
         }
     };
-    Err(Error::Runtime(format!("[linalg.{name}] {which} {what}")))
+    Err(error!(Runtime(format_args!("linalg.{name}")), "{which} {what}"))
 }
 
 /// The axes that count the matrices.

@@ -118,15 +118,14 @@ impl Primitive for QuantizedMatMul {
         };
         ensure!(
             x.shape.ndim() == 3 && x.shape[2] == k,
-            Value,
-            "[{}] got x of shape {} for a matrix of {k} by {n}, expected its last axis to be {k} long",
-            self.name(),
+            Value(self.name()),
+            "got x of shape {} for a matrix of {k} by {n}, expected its last axis to be {k} long",
             x.shape
         );
         ensure!(
             picks.iter().all(|index| index.dtype.is_integer() && index.shape == picks[0].shape),
-            Value,
-            "[gather_qmm] got indices of different shapes or not of integers, expected integers of one shape"
+            Value("gather_qmm"),
+            "got indices of different shapes or not of integers, expected integers of one shape"
         );
         let count = self.count.unwrap_or(x.shape[0]);
         Ok(ArraySpec { shape: Shape::from([count, x.shape[1], n]), dtype: x.dtype }.into())

@@ -70,8 +70,8 @@ pub(crate) fn row_length(op: &str, how: Quantization, parts: &[&ArraySpec]) -> R
     let groups = scales.shape.last().copied().unwrap_or(0);
     ensure!(
         parts[2..].iter().all(|biases| biases.shape == scales.shape),
-        Value,
-        "[{op}] Scales and biases should have the same shape: got {} and {}",
+        Value(op),
+        "Scales and biases should have the same shape: got {} and {}",
         scales.shape,
         parts[2..].first().map_or_else(|| scales.shape.clone(), |biases| biases.shape.clone())
     );
@@ -81,8 +81,8 @@ pub(crate) fn row_length(op: &str, how: Quantization, parts: &[&ArraySpec]) -> R
         && words.shape.last() == Some(&(groups * how.words_of_group()));
     ensure!(
         fits,
-        Value,
-        "[{op}] got w of shape {} and scales of shape {}, expected w[..., n * {}] and scales[..., n] for group_size={}, \
+        Value(op),
+        "got w of shape {} and scales of shape {}, expected w[..., n * {}] and scales[..., n] for group_size={}, \
          bits={} and mode='{}'",
         words.shape,
         scales.shape,

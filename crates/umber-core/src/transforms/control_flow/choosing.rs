@@ -52,8 +52,8 @@ impl Branches {
     pub fn cond(pred: &Array, operands: &[Array]) -> Result<Branches> {
         ensure!(
             pred.ndim() == 0,
-            Value,
-            "[cond] pred: got an array of shape {}, expected a scalar",
+            Value("cond"),
+            "pred: got an array of shape {}, expected a scalar",
             pred.shape()
         );
         let index = cast(&cast(pred, DType::Bool)?, DType::Int32)?;
@@ -62,17 +62,17 @@ impl Branches {
 
     /// Choose one of `count` branches by a number, which is brought into bounds.
     pub fn switch(index: &Array, count: usize, operands: &[Array]) -> Result<Branches> {
-        ensure!(count > 0, Value, "[switch] branches: got none, expected at least one function");
+        ensure!(count > 0, Value("switch"), "branches: got none, expected at least one function");
         ensure!(
             index.ndim() == 0,
-            Value,
-            "[switch] index: got an array of shape {}, expected a scalar",
+            Value("switch"),
+            "index: got an array of shape {}, expected a scalar",
             index.shape()
         );
         ensure!(
             index.dtype().is_integer(),
-            Type,
-            "[switch] index: got dtype {}, expected an integer",
+            Type("switch"),
+            "index: got dtype {}, expected an integer",
             index.dtype()
         );
         let last = Array::scalar(count as i64 - 1, index.dtype());
@@ -93,24 +93,24 @@ impl Branches {
             let op = self.construct.name();
             ensure!(
                 outputs.len() == first.outputs.len(),
-                Value,
-                "[{op}] the branches returned {} and {} arrays, expected equal structures",
+                Value(op),
+                "the branches returned {} and {} arrays, expected equal structures",
                 first.outputs.len(),
                 outputs.len()
             );
             for (i, (output, expected)) in outputs.iter().zip(&first.outputs).enumerate() {
                 ensure!(
                     *output.shape() == expected.shape,
-                    Value,
-                    "[{op}] one branch returned {} with shape {}, another with shape {}, expected equal shapes",
+                    Value(op),
+                    "one branch returned {} with shape {}, another with shape {}, expected equal shapes",
                     name(i),
                     expected.shape,
                     output.shape()
                 );
                 ensure!(
                     output.dtype() == expected.dtype,
-                    Type,
-                    "[{op}] one branch returned {} with dtype {}, another with dtype {}, expected equal dtypes",
+                    Type(op),
+                    "one branch returned {} with dtype {}, another with dtype {}, expected equal dtypes",
                     name(i),
                     expected.dtype,
                     output.dtype()

@@ -95,24 +95,24 @@ pub(super) fn check_carry(
     let op = construct.name();
     ensure!(
         got.len() == expected.len(),
-        Value,
-        "[{op}] the function returned {} arrays to carry on, expected {} as it was given",
+        Value(op),
+        "the function returned {} arrays to carry on, expected {} as it was given",
         got.len(),
         expected.len()
     );
     for (i, (got, expected)) in got.iter().zip(expected).enumerate() {
         ensure!(
             got.shape() == expected.shape(),
-            Value,
-            "[{op}] the function returned {} with shape {}, expected shape {}: a carry keeps its shapes",
+            Value(op),
+            "the function returned {} with shape {}, expected shape {}: a carry keeps its shapes",
             name(i),
             got.shape(),
             expected.shape()
         );
         ensure!(
             got.dtype() == expected.dtype(),
-            Type,
-            "[{op}] the function returned {} with dtype {}, expected dtype {}: a carry keeps its dtypes",
+            Type(op),
+            "the function returned {} with dtype {}, expected dtype {}: a carry keeps its dtypes",
             name(i),
             got.dtype(),
             expected.dtype()

@@ -71,19 +71,19 @@ impl Scan {
         let mut found = length;
         for (i, sequence) in sequences.iter().enumerate() {
             let Some(&rows) = sequence.shape().first() else {
-                bail!(Value, "[{op}] {} is a scalar, expected an axis to go along", name(i));
+                bail!(Value(op), "{} is a scalar, expected an axis to go along", name(i));
             };
             let expected = *found.get_or_insert(rows);
             ensure!(
                 rows == expected,
-                Value,
-                "[{op}] {}: got {rows} rows, expected {expected} {}",
+                Value(op),
+                "{}: got {rows} rows, expected {expected} {}",
                 name(i),
                 if length.is_some() { "as length says" } else { "as the others have" }
             );
         }
         let Some(length) = found else {
-            bail!(Value, "[{op}] got no sequences and no length, expected one of them");
+            bail!(Value(op), "got no sequences and no length, expected one of them");
         };
         Ok(Scan::follow(construct, init, sequences, length, &Counter::Own))
     }

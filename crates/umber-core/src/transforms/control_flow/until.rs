@@ -54,8 +54,8 @@ impl WhileLoop {
     pub fn end_condition(self, followed: Followed, pred: &Array) -> Result<LookedAt> {
         ensure!(
             pred.ndim() == 0,
-            Value,
-            "[while_loop] cond_fun returned an array of shape {}, expected a scalar",
+            Value("while_loop"),
+            "cond_fun returned an array of shape {}, expected a scalar",
             pred.shape()
         );
         let pred = [cast(pred, DType::Bool)?];
