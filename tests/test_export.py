@@ -567,3 +567,46 @@ def test_rules_inside_control_flow_are_refused(path, nest):
     g.vjp(lambda x, ct, y: ct)
     with pytest.raises(ValueError, match="custom_function with rules of its own inside"):
         mx.export_function(path, NESTS[nest](g), mx.array(0.5))
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+def test_transforms_of_other_numbers_are_refused(path, name):
+    is_real = name == "rfft"
+    x = mx.ones(8, mx.float32 if is_real else mx.complex64)
+    mx.export_function(path, getattr(mx.fft, name), x)
+    header, functions, rest = pieces(path)
+    other = "Complex64" if is_real else "Float32"
+    functions[0]["signature"]["positional"][0]["dtype"] = other
+    functions[0]["program"]["arguments"][0]["dtype"] = other
+    write_pieces(path, header, functions, rest)
+    with pytest.raises(ValueError, match=rf"\[import_function\].*{name}|numbers"):
+        mx.import_function(path)
+
+
+def test_other_lengths_are_checked_as_the_first_were(path):
+    for fun, x, others in [
+        (lambda x: mx.quantize(x, group_size=64, bits=4), mx.ones((3, 64)), [(64, 65), (3, 96)]),
+        (mx.linalg.inv, mx.eye(4), [(3, 5), (5, 3)]),
+        (lambda x: mx.linalg.cholesky(x), mx.eye(4), [(3, 5)]),
+    ]:
+        mx.export_function(path, fun, x, shapeless=True)
+        imported = mx.import_function(path)
+        mx.eval(imported(x))
+        for shape in others:
+            with pytest.raises(ValueError, match="import_function"):
+                mx.eval(imported(mx.ones(shape)))
+
+
+def test_sequences_of_a_scan_that_differ_in_length_are_refused(path):
+    def fun(a, b):
+        return mx.scan(lambda c, ab: (c + ab[0] * ab[1], c), mx.zeros(3), (a, b))
+
+    a = mx.ones((4, 3))
+    mx.export_function(path, fun, a, a, shapeless=True)
+    header, functions, rest = pieces(path)
+    functions[0]["free"]["axes"] = [[[0, 0]], [[1, 0]], [[0, 0], [1, 0]]]
+    write_pieces(path, header, functions, rest)
+    imported = mx.import_function(path)
+    for rows in [(6, 3), (3, 6)]:
+        with pytest.raises(ValueError, match="import_function"):
+            mx.eval(imported(*[mx.ones((count, 3)) for count in rows]))

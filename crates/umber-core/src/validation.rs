@@ -3,7 +3,7 @@
 //! Primitives trust what `ops` checked before it recorded them. What comes from a file has not been there, so each
 //! primitive says in [`Primitive::validate`] what it trusts. Shapes that do not fit each other are found by `infer`.
 
-use umber_types::{Axes, DType, Result, bail, ensure};
+use umber_types::{Axes, DType, Result, bail};
 
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
@@ -20,7 +20,8 @@ pub(crate) fn outputs(program: &Program) -> Result<Vec<ArraySpec>> {
     Ok(program.outputs.iter().map(|output| output.spec(&slots).clone()).collect())
 }
 
-fn check(op: &Op, inputs: &[&ArraySpec]) -> Result<()> {
+/// Could `ops` have recorded the operation on these inputs?
+pub(crate) fn check(op: &Op, inputs: &[&ArraySpec]) -> Result<()> {
     let site = Site { name: op.name(), inputs };
     let is_float8 = inputs.iter().any(|input| input.dtype.is_float8());
     site.must(!is_float8 || op.takes_float8(), "floats that are computed in")?;
@@ -38,10 +39,12 @@ pub struct Site<'a> {
 impl Site<'_> {
     /// Refuse the inputs unless `holds`.
     pub fn must(&self, holds: bool, expected: &str) -> Result<()> {
+        if holds {
+            return Ok(());
+        }
         let given: Vec<String> =
             self.inputs.iter().map(|input| format!("{} {}", input.shape, input.dtype)).collect();
-        ensure!(holds, Value(self.name), "got {}, expected {expected}", given.join(", "));
-        Ok(())
+        bail!(Value(self.name), "got {}, expected {expected}", given.join(", "))
     }
 
     /// So many inputs.

@@ -72,6 +72,8 @@ pub(crate) struct Work {
     /// The name of the operation.
     pub(crate) name: &'static str,
     /// What is added to the text of an error.
+    /// The user's line, and what else errors say at their end.
+    pub(crate) origin: Option<Arc<str>>,
     pub(crate) context: String,
     /// Blocks whose contents it needs.
     pub(crate) reads: Vec<Arc<Block>>,
@@ -94,12 +96,12 @@ impl Work {
     /// Do it, unless work failed that was to fill what it reads.
     pub(crate) fn run(self, violations: &Violations) -> std::result::Result<(), Failure> {
         let _step = fork::Step::begin();
-        let Work { name, context, reads, writes, action } = self;
+        let Work { name, origin, context, reads, writes, action } = self;
         let result = match reads.iter().find_map(|block| block.failure()) {
             Some(failure) => Err(failure),
             None => catch_unwind(AssertUnwindSafe(|| action.run(name, violations)))
                 .unwrap_or_else(|panic| Err(panicked(name, panic)))
-                .map_err(|error| Failure::new(error.with_note(&context))),
+                .map_err(|error| Failure::new(error.with_origin(origin.as_ref()).with_note(&context))),
         };
         for block in &writes {
             block.set_failure(result.as_ref().err().cloned());

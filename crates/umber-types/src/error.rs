@@ -106,10 +106,13 @@ impl Error {
         self.0.is_deferred
     }
 
-    /// The same error as one of operation `op`, whichever it was of before.
+    /// The same error as one of operation `op`, whichever it was of before. One of an operation that was recorded earlier
+    /// stays as it is.
     #[must_use]
     pub fn with_op(mut self, op: impl fmt::Display) -> Error {
-        self.0.op = Some(op.to_string());
+        if !self.is_deferred() {
+            self.0.op = Some(op.to_string());
+        }
         self
     }
 
@@ -131,13 +134,26 @@ impl Error {
 
     /// The same error with the user's line, unless it has one.
     #[must_use]
-    pub fn recorded_at(mut self, origin: Option<&Arc<str>>) -> Error {
-        if let Some(origin) = origin {
-            self.0.origin.get_or_insert_with(|| Arc::clone(origin));
-            self.0.notes.push_str("\nrecorded at ");
-            self.0.notes.push_str(origin);
+    pub fn with_origin(mut self, origin: Option<&Arc<str>>) -> Error {
+        if self.0.origin.is_none() {
+            self.0.origin = origin.cloned();
         }
         self
+    }
+
+    /// The same error, which says at its end that it was recorded at the user's line: once for each operation that holds
+    /// the one that failed. The innermost is its origin.
+    #[must_use]
+    pub fn recorded_at(self, origin: Option<&Arc<str>>) -> Error {
+        match origin {
+            Some(line) => self.with_origin(origin).with_note(Error::recorded_text(line)),
+            None => self,
+        }
+    }
+
+    /// What errors say of the user's line.
+    pub fn recorded_text(line: &str) -> String {
+        format!("\nrecorded at {line}")
     }
 
     /// The same error, found while an operation ran that had been recorded earlier.
@@ -237,5 +253,18 @@ mod tests {
         );
         assert_eq!(error.origin(), Some("train.py:7"));
         assert_eq!(error.clone().or_op("other"), error);
+    }
+
+    #[test]
+    fn errors_of_operations_recorded_earlier_keep_their_names() {
+        let (inner, outer): (Arc<str>, Arc<str>) = ("loss.py:3".into(), "train.py:7".into());
+        let error =
+            error!(Index("take"), "index 7").recorded_at(Some(&inner)).recorded_at(Some(&outer)).deferred();
+        assert!(error.is_deferred() && error.origin() == Some("loss.py:3"));
+        let renamed = error.with_op("quantile").with_note("\nin iteration 2 of scan");
+        assert_eq!(
+            renamed.to_string(),
+            "[take] index 7\nrecorded at loss.py:3\nrecorded at train.py:7\nin iteration 2 of scan"
+        );
     }
 }

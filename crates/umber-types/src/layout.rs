@@ -81,7 +81,7 @@ impl Layout {
             if length != 1 && stride != step {
                 return false;
             }
-            step *= length as isize;
+            step = step.wrapping_mul(length as isize);
         }
         true
     }

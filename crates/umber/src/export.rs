@@ -4,7 +4,7 @@
 //! (`mx.export_function`, `mx.import_function`).
 
 use std::path::Path;
-use umber_types::ErrorKind;
+use umber_types::error;
 
 use umber_core::export::{Exported, Signature, begin, end};
 use umber_core::graph::tracing::Lengths;
@@ -70,12 +70,12 @@ impl Function {
         let call = Signature::of(arguments, &[]);
         match self.traces.iter().find(|trace| trace.answers(&call)) {
             Some(trace) => trace.call(arguments),
-            None => Err(Error::new(ErrorKind::Value, self.refusal(&call)).with_op("export.Function")),
+            None => Err(self.refusal(&call).or_op("export.Function")),
         }
     }
 
     /// Why no trace takes the arguments.
-    fn refusal(&self, call: &Signature) -> String {
+    fn refusal(&self, call: &Signature) -> Error {
         let close = self.traces.iter().find(|trace| trace.is_for(call));
         if let Some(reason) = close.and_then(|trace| trace.refusal(call)) {
             return reason;
@@ -83,6 +83,6 @@ impl Function {
         let list =
             |signature: &Signature| signature.specs().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let taken: Vec<String> = self.traces.iter().map(|trace| list(&trace.signature)).collect();
-        format!("got ({}), expected ({})", list(call), taken.join(") or ("))
+        error!(Value, "got ({}), expected ({})", list(call), taken.join(") or ("))
     }
 }

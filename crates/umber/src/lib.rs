@@ -167,9 +167,9 @@ mod sealed;
 pub use umber_core::ops;
 pub use umber_core::{Array, ArraySpec, async_eval, eval, s, synchronize};
 pub use umber_types::{
-    Axes, Bool, Complex, Complex32, Complex64, ConvAxis, Convolving, DType, Device, DeviceType, Element,
-    Elements, Error, ErrorKind, IntoElements, KeepAxes, Kind, Nested, Quantization, QuantizationMode, Result,
-    Scalar, Shape, Stream, Value, bf16, f16,
+    Axes, Bool, Complex, Complex32, Complex64, DType, Device, DeviceType, Element, Elements, Error,
+    ErrorKind, IntoElements, KeepAxes, Kind, Nested, Quantization, QuantizationMode, Result, Scalar, Shape,
+    Stream, Value, bf16, f16,
 };
 
 /// Functions of arrays to functions of arrays: derivatives, batches, loops and branches.

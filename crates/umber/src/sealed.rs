@@ -19,6 +19,10 @@
 //! use umber::backend::Backend;
 //! ```
 //!
+//! ```compile_fail,E0432
+//! use umber::ArrayInternals;
+//! ```
+//!
 //! Neither memory nor the graph can be had from an array:
 //!
 //! ```compile_fail,E0624

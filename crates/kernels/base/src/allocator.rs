@@ -100,7 +100,7 @@ impl State {
         let mut block = if capacity <= SMALL {
             self.small[capacity / ALIGNMENT].pop()?
         } else {
-            let most = capacity + capacity / 8;
+            let most = capacity.saturating_add(capacity / 8);
             let (&found, blocks) = self.large.range_mut(capacity..=most).next()?;
             let block = blocks.pop()?;
             if blocks.is_empty() {
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn blocks_are_aligned_and_large_enough() {
-        for bytes in [0, 1, 64, 65, 5000, 200_000, 3 << 20] {
+        for bytes in [0, 1, 64, 65, 5000, MAPPED - 1, MAPPED, HUGE_PAGE - 1, HUGE_PAGE, 3 << 20] {
             let block = allocate(bytes).expect("small");
             let address = block.start.as_ptr() as usize;
             assert!(block.capacity >= bytes && address.is_multiple_of(ALIGNMENT));
@@ -372,8 +372,13 @@ mod tests {
 
     #[test]
     fn fresh_blocks_are_zero() {
-        for bytes in [64, 5000, MAPPED, 3 << 20] {
+        for bytes in [64, 5000, MAPPED - 1, MAPPED, HUGE_PAGE - 1, HUGE_PAGE, 3 << 20] {
             let capacity = capacity_of(bytes).expect("small");
+            // What the system gives is often what it was given back last.
+            let dirty = fresh(capacity, bytes).expect("there is memory");
+            // SAFETY: the block is this test's, and as long.
+            unsafe { std::ptr::write_bytes(dirty.start.as_ptr(), 0xff, capacity) };
+            release(dirty);
             let block = fresh(capacity, bytes).expect("there is memory");
             // SAFETY: the block is this test's, and as long.
             let all = unsafe { std::slice::from_raw_parts(block.start.as_ptr(), capacity) };

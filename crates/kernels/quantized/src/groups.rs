@@ -45,6 +45,7 @@ pub fn quantize(how: Quantization, src: View, largest: Option<View>, outputs: &m
         let scales = codes.is_none().then(|| Target::<T>::of(scales));
         let biases = rest.next().map(|biases| Target::<T>::of(biases));
         let group_words = how.words_of_group();
+        assert!(src.shape().last().is_some_and(|length| length % how.group_size() == 0), "rows are whole groups");
         each_group::<T>(how, src, largest, |g, values, factor| {
             let mut group = Group::new(how);
             group.find::<T>(how, values, factor);

@@ -104,7 +104,7 @@ pub(crate) fn decomposes<'a>(
 
 /// The memory of a device, which is kept for reuse.
 pub trait Allocator: Send + Sync {
-    /// Memory of so many bytes, contents undefined.
+    /// Memory of so many bytes, whose contents are any.
     fn allocate(&self, bytes: usize) -> Result<Arc<Buffer>>;
 
     /// Bytes that the device has.
@@ -148,7 +148,9 @@ pub struct Task<'a> {
     pub specs: SmallVec<[&'a ArraySpec; 1]>,
     /// To be filled, one an output.
     pub outputs: SmallVec<[Option<Storage>; 1]>,
-    /// What is added to the text of errors that are found later: the user's line, the iteration of a loop.
+    /// The user's line that recorded the operation, if lines are kept: for errors that are found later.
+    pub origin: Option<Arc<str>>,
+    /// What such errors say at their end: the lines of the operation and of what holds it, the iteration of a loop.
     pub context: String,
 }
 
@@ -161,7 +163,7 @@ impl<'a> Task<'a> {
         specs: SmallVec<[&'a ArraySpec; 1]>,
     ) -> Task<'a> {
         let outputs = smallvec![None; specs.len()];
-        Task { stream, inputs, dtypes, specs, outputs, context: String::new() }
+        Task { stream, inputs, dtypes, specs, outputs, origin: None, context: String::new() }
     }
 
     /// An input, none of `taken`, in whose buffer an elementwise kernel may write an output: nothing else holds it, and no other

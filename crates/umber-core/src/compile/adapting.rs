@@ -14,6 +14,7 @@ use crate::op::Op;
 use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::broadcast::Broadcast;
 use crate::primitives::control_flow::Body;
+use crate::validation;
 
 /// A program at other lengths, and what its slots hold there and held before.
 pub(crate) struct Adapted {
@@ -136,6 +137,13 @@ impl Adapting<'_> {
         }
         let is_open = matches!(step.op, Op::Broadcast(_));
         let made = Step { op, inputs, ..step.clone() };
+        // The steps of functions that an operation holds were adapted, and so checked, one by one.
+        let holds_functions =
+            made.op.control_flow().is_some() || matches!(made.op, Op::Custom(_) | Op::Checkpoint(_));
+        if !holds_functions {
+            let given: Vec<&ArraySpec> = made.inputs.iter().map(|operand| operand.spec(&self.new)).collect();
+            validation::check(&made.op, &given)?;
+        }
         let specs = made.infer(&self.new)?;
         let fits = specs.len() == answered.len()
             && specs.iter().zip(&answered).all(|(new, old)| new.shape.ndim() == old.shape.ndim());

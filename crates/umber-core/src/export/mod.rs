@@ -5,7 +5,7 @@ mod spelling;
 
 use std::collections::BTreeSet;
 
-use umber_types::{Result, bail, ensure};
+use umber_types::{Error, ErrorKind, Result, bail, ensure};
 
 pub use self::dot::{letters, to_dot};
 pub use self::spelling::{Parameter, Spelling};
@@ -236,7 +236,7 @@ impl Exported {
     }
 
     /// Why it cannot be called with such lengths, if so. The call is one that it [is for](Exported::is_for).
-    pub fn refusal(&self, call: &Signature) -> Option<String> {
+    pub fn refusal(&self, call: &Signature) -> Option<Error> {
         let specs: Vec<ArraySpec> = call.specs().cloned().collect();
         let own = &self.program.arguments[..specs.len()];
         let mut changed = compile::changes(own, &specs).into_values().flatten().collect::<Vec<_>>();
@@ -245,12 +245,9 @@ impl Exported {
             return None;
         }
         if let Some(&axis) = changed.iter().find(|&&axis| !self.free.axes.allow(axis, &specs)) {
-            return Some(self.bound(axis, &specs));
+            return Some(Error::new(ErrorKind::Value, self.bound(axis, &specs)));
         }
-        match self.adapted(&specs) {
-            Ok(_) => None,
-            Err(error) => Some(error.to_string()),
-        }
+        self.adapted(&specs).err()
     }
 
     /// What is wrong with the length of an axis.

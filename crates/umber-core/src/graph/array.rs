@@ -130,7 +130,7 @@ impl Array {
     pub fn from_slice<T: Element>(elements: &[T], shape: impl Into<Shape>) -> Result<Array> {
         let shape = shape.into();
         ensure!(
-            elements.len() == shape.size(),
+            shape.is_addressable() && elements.len() == shape.size(),
             Value("array"),
             "{} elements do not fill shape {shape}",
             elements.len()
@@ -163,7 +163,11 @@ impl Array {
     }
 
     /// An array with one value everywhere.
+    ///
+    /// # Panics
+    /// If memory cannot address as many elements.
     pub fn full(shape: Shape, value: impl Into<Scalar>, dtype: DType) -> Array {
+        assert!(shape.is_addressable(), "[full] memory cannot address as many elements as shape {shape} has");
         Array::filled(&shape, value.into(), dtype)
     }
 

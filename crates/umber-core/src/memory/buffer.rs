@@ -71,7 +71,7 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Allocate `bytes` bytes, contents undefined. The buffer is written where it stays rather than moved there.
+    /// Allocate `bytes` bytes, which are zero or hold what they held before. The buffer is written where it stays rather than moved there.
     #[inline]
     pub fn allocate(bytes: usize) -> Result<Arc<Buffer>> {
         let block = allocator::allocate(bytes)?;

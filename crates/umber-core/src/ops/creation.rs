@@ -50,6 +50,11 @@ pub fn ones(shape: &Shape, dtype: DType) -> Array {
 pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array> {
     let value = cast_constant(value, dtype.unwrap_or(value.dtype()))?;
     ensure!(
+        shape.is_addressable(),
+        Overflow("full"),
+        "got shape {shape}, expected no more elements than memory can address"
+    );
+    ensure!(
         value.shape().broadcasts_to(shape),
         Value("full"),
         "got a value of shape {}, expected one that broadcasts to shape {shape}",

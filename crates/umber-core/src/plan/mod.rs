@@ -351,6 +351,7 @@ impl Plan {
         self.read_all(&current.inputs, numbers, slots, current.stream, &mut task.inputs)?;
         if current.home.device != Device::CPU {
             task.context = context();
+            task.origin.clone_from(&current.origin);
         }
         let other = self.with_numbers(current, numbers)?;
         if let Err(error) = current.launch(other.as_ref().unwrap_or(&current.op), &mut task, interrupts) {
@@ -497,7 +498,7 @@ impl PlanStep {
         });
         result.map_err(|error| {
             if error.op() != Some(crate::memory::allocator::OP) {
-                return error;
+                return error.or_op(name);
             }
             error.with_op(name).map_detail(|fault| format!("no memory for the result: {fault}"))
         })
@@ -506,7 +507,7 @@ impl PlanStep {
 
 /// What errors say of the user's line, if it is known.
 pub(crate) fn recorded_text(origin: Option<&Arc<str>>) -> String {
-    origin.map_or_else(String::new, |origin| format!("\nrecorded at {origin}"))
+    origin.map_or_else(String::new, |origin| Error::recorded_text(origin))
 }
 
 /// Does the executor run it, not a backend?

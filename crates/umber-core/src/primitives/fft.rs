@@ -95,7 +95,15 @@ impl Primitive for Fft {
         site.takes(1)?;
         site.axis(self.axis)?;
         let [from, _] = self.transform.lengths(self.length);
-        site.must(site.inputs[0].dtype.is_inexact(), "floating-point numbers")?;
+        let dtype = site.inputs[0].dtype;
+        match self.transform {
+            Transform::Forward | Transform::Inverse | Transform::RealInverse => {
+                site.must(dtype.is_complex(), "complex numbers")?;
+            }
+            Transform::RealForward => {
+                site.must(matches!(dtype, DType::Float32 | DType::Float64), "real numbers of 32 or 64 bits")?;
+            }
+        }
         let fits = self.length > 0 && site.inputs[0].shape[self.axis] == from;
         site.must(fits, &format!("{from} elements"))
     }

@@ -16,7 +16,7 @@ use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 use umber_kernels::fork::{ForkMutex, InChild, Level};
-use umber_types::{Error, ErrorKind, Result, Stream};
+use umber_types::{Error, Result, Stream};
 
 use crate::backend::{asynchronous, transfer};
 use crate::frontend::Interrupts;
@@ -76,11 +76,6 @@ pub fn async_eval(arrays: &[Array]) -> Result<()> {
         worker::enqueue(stream, pending);
     }
     Ok(())
-}
-
-/// Is it the error of an array without a value, an argument of a function inside `vmap` or `compile`?
-pub fn lacks_value(error: &Error) -> bool {
-    error.kind() == ErrorKind::NoValue
 }
 
 /// Wait until everything given to the stream's worker has run; answers the first error since the last call.

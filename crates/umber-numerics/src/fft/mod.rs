@@ -87,6 +87,12 @@ pub fn fft(
 ) -> Result<()> {
     assert!(length > 0, "a line has at least one number");
     assert_eq!([src.shape()[axis], dst.shape()[axis]], transform.lengths(length), "lines fit the transform");
+    let are_complex = match transform {
+        Transform::Forward | Transform::Inverse => [true, true],
+        Transform::RealForward => [false, true],
+        Transform::RealInverse => [true, false],
+    };
+    assert_eq!([src.dtype(), dst.dtype()].map(DType::is_complex), are_complex, "dtypes fit the transform");
     if dst.size() == 0 {
         return Ok(());
     }

@@ -79,6 +79,7 @@ fn launch(kernel: Kernel<'_>, task: &mut CpuTask<'_>) -> Result<()> {
             .zip(&task.dtypes)
             .zip(&layouts)
             .map(|((input, &dtype), layout)| {
+                assert!(input.fits(dtype), "an input lies inside of its buffer");
                 // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds;
                 // the buffer is written during the run only where it is also an output, block by block after being
                 // read.

@@ -349,8 +349,7 @@ pub fn atleast(a: &Array, ndim: usize) -> Result<Array> {
 /// use umber::{Array, ops};
 /// let a = ops::transpose(&Array::from([[1, 2], [3, 4]]), None)?;
 /// let dense = ops::contiguous(&a)?;
-/// dense.eval()?;
-/// assert!(dense.storage().is_some_and(|storage| storage.layout.is_contiguous()));
+/// assert_eq!(dense.to_vec::<i32>()?, [1, 3, 2, 4]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn contiguous(a: &Array) -> Result<Array> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{Result, Shape, Stream};
+use umber_types::{Result, Shape, Stream, ensure};
 
 use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
 use crate::generalization::{Change, Generalized};
@@ -122,6 +122,14 @@ impl Primitive for Loop {
             let shape = sequence.shape.iter().skip(1).copied().collect();
             ArraySpec { shape, dtype: sequence.dtype }
         };
+        for sequence in inputs.iter().skip(*carry).take(*rows) {
+            ensure!(
+                sequence.shape.first() == Some(length),
+                Value(self.0.construct.name()),
+                "the sequences differ in length: got shape {}, expected {length} rows",
+                sequence.shape
+            );
+        }
         let sequences: Vec<ArraySpec> = inputs.iter().skip(*carry).take(*rows).map(row).collect();
         let given: Vec<&ArraySpec> = inputs.iter().take(*carry).copied().chain(&sequences).collect();
         let given: Vec<&ArraySpec> =
