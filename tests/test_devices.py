@@ -43,3 +43,26 @@ def test_an_option_that_means_nothing_is_told():
     assert done.stdout == "0\n"
     assert "UMBER_SIMULATED_GPU" in done.stderr
     assert "delay_us" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y = mx.take(x, mx.array([0, 7]))",
+        "y = mx.compile(lambda x: mx.take(x, mx.array([0, 7])))(x)",
+        "y = mx.scan(lambda c, i: (c, mx.take(x, i)), x, mx.array([0, 7]))[1]",
+    ],
+)
+def test_errors_of_a_device_name_the_recording_line_once(line):
+    setting = "import umber.core as mx\nmx.set_default_device(mx.gpu)\nx = mx.arange(3.0)"
+    program = f"{setting}\n{line}\nmx.eval(y)\nmx.synchronize()\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"UMBER_SIMULATED_GPU": "1", "UMBER_TRACEBACK": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    message = done.stderr.split("IndexError", 1)[1]
+    assert "recorded at <string>:4" in message, done.stderr
+    assert "recorded at <string>:5" not in message, done.stderr

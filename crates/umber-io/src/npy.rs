@@ -68,7 +68,7 @@ fn numbers(source: &Source, begin: usize, dtype: DType, header: &Header, shape: 
     let lies: Shape = if header.is_fortran { shape.iter().rev().copied().collect() } else { shape };
     let array = if header.is_big_endian && dtype.size() > 1 {
         let bytes = source.bytes(begin..begin.saturating_add(lies.size().saturating_mul(dtype.size())))?;
-        let unit = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
+        let unit = dtype.alignment();
         made(dtype, &lies, |into| {
             into.copy_from_slice(&bytes);
             into.chunks_exact_mut(unit).for_each(<[u8]>::reverse);

@@ -12,7 +12,7 @@ use umber_core::memory::{Buffer, Event};
 use umber_core::op::Op;
 use umber_core::primitive::Primitive;
 use umber_core::primitives::fused::Fused;
-use umber_types::{DType, Device, Layout, Result, Stream, bail, ensure};
+use umber_types::{Context, DType, Device, Layout, Result, Stream, bail, ensure};
 
 use crate::Simulated;
 use crate::block::{self, Block, Memory};
@@ -54,10 +54,10 @@ unsafe impl Backend for Simulated {
         let inputs = task.inputs.iter().zip(&task.dtypes).map(|(input, &dtype)| self.place(input, dtype));
         let inputs = inputs.collect::<Result<Vec<Place>>>()?;
         let reads = inputs.iter().map(|input| Arc::clone(&input.block)).collect();
-        let (name, origin, context) = (name_of(op), task.origin.clone(), task.context.clone());
+        let (name, context) = (name_of(op), task.context.clone());
         if let Some(layout) = task.inputs.first().and_then(|input| op.view(input.layout())) {
             let output = task.inputs[0].with_layout(layout);
-            let work = Work { name, origin, context, reads, writes: Vec::new(), action: Action::View };
+            let work = Work { name, context, reads, writes: Vec::new(), action: Action::View };
             let event = self.start(stream, work)?;
             task.outputs[0] = Some(output);
             return Ok(event);
@@ -73,7 +73,7 @@ unsafe impl Backend for Simulated {
             outputs: places,
             fails: self.machine.faults.fails_kernel(),
         };
-        let event = self.start(stream, Work { name, origin, context, reads, writes, action })?;
+        let event = self.start(stream, Work { name, context, reads, writes, action })?;
         task.outputs = outputs.into_iter().map(Some).collect();
         Ok(event)
     }
@@ -116,7 +116,7 @@ unsafe impl Backend for Simulated {
             End::Device(place)
         };
         let action = Action::Copy { from: source, to: target, dtype };
-        self.start(stream, Work { name: "copy", origin: None, context: String::new(), reads, writes, action })
+        self.start(stream, Work { name: "copy", context: Context::default(), reads, writes, action })
     }
 
     fn wait(&self, stream: Stream, event: Event) -> Result<()> {

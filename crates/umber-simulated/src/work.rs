@@ -13,7 +13,7 @@ use umber_core::backend::{Backend, Cpu, Task};
 use umber_core::graph::Storage;
 use umber_core::op::Op;
 use umber_kernels::fork;
-use umber_types::{DType, Error, Layout, Result, Stream, error};
+use umber_types::{Context, DType, Error, Layout, Result, Stream, error};
 
 use crate::Violations;
 use crate::block::Block;
@@ -72,9 +72,7 @@ pub(crate) struct Work {
     /// The name of the operation.
     pub(crate) name: &'static str,
     /// What is added to the text of an error.
-    /// The user's line, and what else errors say at their end.
-    pub(crate) origin: Option<Arc<str>>,
-    pub(crate) context: String,
+    pub(crate) context: Context,
     /// Blocks whose contents it needs.
     pub(crate) reads: Vec<Arc<Block>>,
     /// Blocks that it fills.
@@ -96,12 +94,12 @@ impl Work {
     /// Do it, unless work failed that was to fill what it reads.
     pub(crate) fn run(self, violations: &Violations) -> std::result::Result<(), Failure> {
         let _step = fork::Step::begin();
-        let Work { name, origin, context, reads, writes, action } = self;
+        let Work { name, context, reads, writes, action } = self;
         let result = match reads.iter().find_map(|block| block.failure()) {
             Some(failure) => Err(failure),
             None => catch_unwind(AssertUnwindSafe(|| action.run(name, violations)))
                 .unwrap_or_else(|panic| Err(panicked(name, panic)))
-                .map_err(|error| Failure::new(error.with_origin(origin.as_ref()).with_note(&context))),
+                .map_err(|error| Failure::new(error.within(&context))),
         };
         for block in &writes {
             block.set_failure(result.as_ref().err().cloned());

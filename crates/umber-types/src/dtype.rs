@@ -123,6 +123,11 @@ impl DType {
         }
     }
 
+    /// What elements are aligned to, in bytes. Complex numbers are pairs of floats.
+    pub const fn alignment(self) -> usize {
+        if self.is_complex() { self.size() / 2 } else { self.size() }
+    }
+
     /// The public name, as NumPy spells it (`"bool"` for [`DType::Bool`]).
     pub const fn name(self) -> &'static str {
         match self {

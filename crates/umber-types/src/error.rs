@@ -47,9 +47,46 @@ struct Fault {
     op: Option<String>,
     argument: Option<String>,
     detail: String,
+    context: Context,
+    is_deferred: bool,
+}
+
+/// Where a fault was found: the line of the user's program that recorded the operation, if lines are kept, and what errors say
+/// at their end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
     origin: Option<Arc<str>>,
     notes: String,
-    is_deferred: bool,
+}
+
+impl Context {
+    /// The context, recorded at the user's line: once for each operation that holds the one that failed. The innermost line is
+    /// the origin.
+    #[must_use]
+    pub fn recorded_at(mut self, origin: Option<&Arc<str>>) -> Context {
+        if let Some(line) = origin {
+            self.origin.get_or_insert_with(|| Arc::clone(line));
+            self.notes.push_str("\nrecorded at ");
+            self.notes.push_str(line);
+        }
+        self
+    }
+
+    /// The context with more text behind all that it says.
+    #[must_use]
+    pub fn with_note(mut self, note: impl AsRef<str>) -> Context {
+        self.notes.push_str(note.as_ref());
+        self
+    }
+
+    /// The context as part of an outer one.
+    #[must_use]
+    pub fn within(mut self, outer: &Context) -> Context {
+        if self.origin.is_none() {
+            self.origin.clone_from(&outer.origin);
+        }
+        self.with_note(&outer.notes)
+    }
 }
 
 /// Result with the workspace's error.
@@ -64,8 +101,7 @@ impl Error {
             op: None,
             argument: None,
             detail: detail.into(),
-            origin: None,
-            notes: String::new(),
+            context: Context::default(),
             is_deferred: false,
         }))
     }
@@ -97,7 +133,7 @@ impl Error {
 
     /// The line of the user's program that recorded the operation, if lines are kept.
     pub fn origin(&self) -> Option<&str> {
-        self.0.origin.as_deref()
+        self.0.context.origin.as_deref()
     }
 
     /// Was it found while an operation ran that had been recorded earlier? Then it says nothing about the function that asked for
@@ -132,28 +168,27 @@ impl Error {
         self
     }
 
-    /// The same error with the user's line, unless it has one.
-    #[must_use]
-    pub fn with_origin(mut self, origin: Option<&Arc<str>>) -> Error {
-        if self.0.origin.is_none() {
-            self.0.origin = origin.cloned();
-        }
-        self
-    }
-
-    /// The same error, which says at its end that it was recorded at the user's line: once for each operation that holds
-    /// the one that failed. The innermost is its origin.
+    /// The same error, recorded at the user's line, see [`Context::recorded_at`].
     #[must_use]
     pub fn recorded_at(self, origin: Option<&Arc<str>>) -> Error {
-        match origin {
-            Some(line) => self.with_origin(origin).with_note(Error::recorded_text(line)),
-            None => self,
-        }
+        self.map_context(|context| context.recorded_at(origin))
     }
 
-    /// What errors say of the user's line.
-    pub fn recorded_text(line: &str) -> String {
-        format!("\nrecorded at {line}")
+    /// The same error with more text behind all that it says.
+    #[must_use]
+    pub fn with_note(self, note: impl AsRef<str>) -> Error {
+        self.map_context(|context| context.with_note(note))
+    }
+
+    /// The same error, found in a context.
+    #[must_use]
+    pub fn within(self, context: &Context) -> Error {
+        self.map_context(|own| own.within(context))
+    }
+
+    fn map_context(mut self, change: impl FnOnce(Context) -> Context) -> Error {
+        self.0.context = change(std::mem::take(&mut self.0.context));
+        self
     }
 
     /// The same error, found while an operation ran that had been recorded earlier.
@@ -169,25 +204,18 @@ impl Error {
         self.0.detail = rewrite(std::mem::take(&mut self.0.detail));
         self
     }
-
-    /// The same error with more text behind all that it says.
-    #[must_use]
-    pub fn with_note(mut self, note: impl AsRef<str>) -> Error {
-        self.0.notes += note.as_ref();
-        self
-    }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Fault { op, argument, detail, notes, .. } = &*self.0;
+        let Fault { op, argument, detail, context, .. } = &*self.0;
         if let Some(op) = op {
             write!(f, "[{op}] ")?;
         }
         if let Some(argument) = argument {
             write!(f, "{argument}: ")?;
         }
-        write!(f, "{detail}{notes}")
+        write!(f, "{detail}{}", context.notes)
     }
 }
 
@@ -262,6 +290,14 @@ mod tests {
             error!(Index("take"), "index 7").recorded_at(Some(&inner)).recorded_at(Some(&outer)).deferred();
         assert!(error.is_deferred() && error.origin() == Some("loss.py:3"));
         let renamed = error.with_op("quantile").with_note("\nin iteration 2 of scan");
+        let scheduled = Context::default().recorded_at(Some(&inner));
+        let outside = Context::default().with_note("\nin iteration 2 of scan").recorded_at(Some(&outer));
+        let found_later = error!(Index("take"), "index 7").within(&scheduled.within(&outside));
+        assert_eq!(found_later.origin(), Some("loss.py:3"));
+        assert_eq!(
+            found_later.to_string(),
+            "[take] index 7\nrecorded at loss.py:3\nin iteration 2 of scan\nrecorded at train.py:7"
+        );
         assert_eq!(
             renamed.to_string(),
             "[take] index 7\nrecorded at loss.py:3\nrecorded at train.py:7\nin iteration 2 of scan"

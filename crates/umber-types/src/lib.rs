@@ -24,7 +24,7 @@ pub use convolving::{ConvAxis, Convolving};
 pub use device::{Device, DeviceType, Stream};
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element, Value};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Context, Error, ErrorKind, Result};
 pub use float8::Float8;
 pub use half::{bf16, f16};
 pub use kinds::{

@@ -205,10 +205,9 @@ impl<'a> ViewMut<'a> {
     }
 }
 
-/// Are the elements aligned for their dtype, if there are any? Complex numbers are pairs of floats.
+/// Are the elements aligned for their dtype, if there are any?
 fn is_aligned(base: *const u8, dtype: DType, layout: &Layout) -> bool {
-    let alignment = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
-    layout.size() == 0 || base.addr().is_multiple_of(alignment)
+    layout.size() == 0 || base.addr().is_multiple_of(dtype.alignment())
 }
 
 fn assert_inside(layout: &Layout, length: usize) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::{DType, Device, Result, Stream};
+use umber_types::{Context, DType, Device, Result, Stream};
 
 use crate::graph::{ArraySpec, Storage};
 use crate::memory::{Buffer, Event};
@@ -148,10 +148,8 @@ pub struct Task<'a> {
     pub specs: SmallVec<[&'a ArraySpec; 1]>,
     /// To be filled, one an output.
     pub outputs: SmallVec<[Option<Storage>; 1]>,
-    /// The user's line that recorded the operation, if lines are kept: for errors that are found later.
-    pub origin: Option<Arc<str>>,
-    /// What such errors say at their end: the lines of the operation and of what holds it, the iteration of a loop.
-    pub context: String,
+    /// What errors that are found later say: the lines of the operation and of what holds it, the iteration of a loop.
+    pub context: Context,
 }
 
 impl<'a> Task<'a> {
@@ -163,7 +161,7 @@ impl<'a> Task<'a> {
         specs: SmallVec<[&'a ArraySpec; 1]>,
     ) -> Task<'a> {
         let outputs = smallvec![None; specs.len()];
-        Task { stream, inputs, dtypes, specs, outputs, origin: None, context: String::new() }
+        Task { stream, inputs, dtypes, specs, outputs, context: Context::default() }
     }
 
     /// An input, none of `taken`, in whose buffer an elementwise kernel may write an output: nothing else holds it, and no other

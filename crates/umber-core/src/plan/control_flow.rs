@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{DType, Error, Layout, Result, Scalar, Stream, error};
+use umber_types::{Context, DType, Error, Layout, Result, Scalar, Stream, error};
 
 use super::{Plan, Slots};
 use crate::backend::asynchronous::{self, backend_of};
@@ -86,13 +86,13 @@ impl Nested {
 }
 
 /// Say in which iteration something failed.
-fn in_iteration(construct: Construct, iteration: usize) -> impl FnOnce(Error) -> Error {
-    move |error| error.with_note(iteration_text(construct, iteration))
+fn in_iteration(construct: Construct, place: usize) -> impl FnOnce(Error) -> Error {
+    move |error| error.within(&iteration_context(construct, place))
 }
 
-/// What errors say of an iteration.
-fn iteration_text(construct: Construct, iteration: usize) -> String {
-    format!("\nin iteration {iteration} of {}", construct.name())
+/// The context of an iteration.
+fn iteration_context(construct: Construct, place: usize) -> Context {
+    Context::default().with_note(format!("\nin iteration {place} of {}", construct.name()))
 }
 
 /// The dtype that values of `dtype` are summed in.
@@ -165,7 +165,8 @@ impl PreparedLoop {
             let place = order.place(step, *length);
             let once = |slots: &mut Slots, interrupts: &mut Interrupts| {
                 interrupts.check()?;
-                self.body.run(slots, interrupts, &|| iteration_text(*construct, place) + &task.context)
+                self.body
+                    .run(slots, interrupts, &|| iteration_context(*construct, place).within(&task.context))
             };
             for (slot, storage) in turning.drain(..).enumerate() {
                 slots.set(slot, storage);
@@ -258,7 +259,7 @@ fn run_branch(
     }
     let place = || format!("\nin branch {index} of {}", choice.construct.name());
     let outputs = prepared[index]
-        .run(&mut slots, interrupts, &|| place() + &task.context)
+        .run(&mut slots, interrupts, &|| Context::default().with_note(place()).within(&task.context))
         .map_err(|error| error.with_note(place()))?;
     Ok(outputs.into_vec())
 }
@@ -279,7 +280,7 @@ impl PreparedWhile {
         }
         let mut turning: SmallVec<[Storage; 4]> = inputs[..carry].iter().cloned().collect();
         for step in 0.. {
-            let context = || iteration_text(condition.construct, step) + &task.context;
+            let context = || iteration_context(condition.construct, step).within(&task.context);
             let mut once = || {
                 interrupts.check()?;
                 for (slot, storage) in turning.iter().enumerate() {

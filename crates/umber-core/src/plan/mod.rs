@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{DType, Device, Error, Result, Scalar, Shape, Stream, error};
+use umber_types::{Context, DType, Device, Error, Result, Scalar, Shape, Stream, error};
 
 use crate::backend::asynchronous::{self, backend_of};
 use crate::backend::{Backend, Cpu, Support, Task, decomposes, transfer};
@@ -319,13 +319,13 @@ impl Plan {
         &self,
         slots: &mut Slots,
         interrupts: &mut Interrupts,
-        context: &dyn Fn() -> String,
+        context: &dyn Fn() -> Context,
     ) -> Result<SmallVec<[Storage; 4]>> {
         let mut outputs: SmallVec<[Option<Storage>; 4]> = SmallVec::from_elem(None, self.outputs);
         let mut deliver = |number: usize, storage| outputs[number] = Some(storage);
         for step in 0..self.steps.len() {
             let origin = self.steps[step].origin.as_ref();
-            let whole = || recorded_text(origin) + &context();
+            let whole = || Context::default().recorded_at(origin).within(&context());
             self.run_step(step, &self.numbers, slots, interrupts, whole, &mut deliver)
                 .map_err(|error| error.recorded_at(origin))?;
         }
@@ -341,7 +341,7 @@ impl Plan {
         numbers: &Numbers,
         slots: &mut Slots,
         interrupts: &mut Interrupts,
-        context: impl FnOnce() -> String,
+        context: impl FnOnce() -> Context,
         deliver: &mut impl FnMut(usize, Storage),
     ) -> Result<()> {
         let current = &self.steps[step];
@@ -351,7 +351,6 @@ impl Plan {
         self.read_all(&current.inputs, numbers, slots, current.stream, &mut task.inputs)?;
         if current.home.device != Device::CPU {
             task.context = context();
-            task.origin.clone_from(&current.origin);
         }
         let other = self.with_numbers(current, numbers)?;
         if let Err(error) = current.launch(other.as_ref().unwrap_or(&current.op), &mut task, interrupts) {
@@ -503,11 +502,6 @@ impl PlanStep {
             error.with_op(name).map_detail(|fault| format!("no memory for the result: {fault}"))
         })
     }
-}
-
-/// What errors say of the user's line, if it is known.
-pub(crate) fn recorded_text(origin: Option<&Arc<str>>) -> String {
-    origin.map_or_else(String::new, |origin| Error::recorded_text(origin))
 }
 
 /// Does the executor run it, not a backend?

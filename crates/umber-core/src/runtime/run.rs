@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use umber_kernels::fork;
-use umber_types::{DType, Result};
+use umber_types::{Context, DType, Result};
 
 use super::notify_progress;
 use super::pending::{Input, Pending};
 use crate::frontend::Interrupts;
 use crate::graph::{Array, Claim, Inputs, Node, Storage};
 use crate::op::Op;
-use crate::plan::{Plan, Slots, recorded_text};
+use crate::plan::{Plan, Slots};
 
 /// Run a plan. Returns false if it is outdated: nothing has run then.
 pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
@@ -70,7 +70,7 @@ fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
             &pending.numbers,
             slots,
             &mut interrupts,
-            || recorded_text(origin()),
+            || Context::default().recorded_at(origin()),
             &mut deliver,
         )
         .and(failed)

@@ -173,7 +173,7 @@ impl Described {
         // Sizes are powers of two here and below: divisions take longer than all the rest of an import.
         let is_multiple = |bytes: usize, unit: usize| bytes & (unit - 1) == 0;
         let mut axes = self.strides.iter().zip(self.shape.iter());
-        let is_aligned = is_multiple(self.start as usize, alignment(self.dtype))
+        let is_aligned = is_multiple(self.start as usize, self.dtype.alignment())
             && axes.all(|(&stride, &n)| n <= 1 || is_multiple(stride.unsigned_abs(), self.dtype.size()));
         if !is_aligned {
             copying.allow("the elements are not aligned: a copy is needed")?;
@@ -263,7 +263,7 @@ impl Checked<'_> {
     /// A copy element by element, for memory that kernels cannot read.
     unsafe fn gather(&self) -> PyResult<Array> {
         let itemsize = self.from.dtype.size();
-        let unit = alignment(self.from.dtype);
+        let unit = self.from.dtype.alignment();
         let mut storage =
             Storage::allocate(&Shape::from([self.from.shape.size() * itemsize]), DType::UInt8).or_raise()?;
         let mut view = storage.view_mut(DType::UInt8).expect("fresh storage is unique");
@@ -284,8 +284,4 @@ impl Checked<'_> {
         let layout = Layout::contiguous(self.from.shape.clone());
         Array::from_storage(storage.with_layout(layout), self.from.dtype).or_raise()
     }
-}
-
-fn alignment(dtype: DType) -> usize {
-    if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() }
 }
