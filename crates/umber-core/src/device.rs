@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use umber_kernels::threads::num_threads;
-use umber_kernels::threads::{self, MOST_THREADS};
+use umber_kernels::threads::{self, MAX_THREADS};
 use umber_types::{Device, DeviceType, Result, Stream, bail};
 
 /// How many accelerators have a backend.
@@ -60,8 +60,8 @@ pub fn device_count(kind: DeviceType) -> usize {
 /// A count of zero or beyond 256.
 pub fn set_num_threads(count: i64) -> Result<usize> {
     match usize::try_from(count) {
-        Ok(count @ 1..=MOST_THREADS) => Ok(threads::set_num_threads(count)),
-        _ => bail!(Value("set_num_threads"), "n: got {count}, expected an integer from 1 to {MOST_THREADS}"),
+        Ok(count @ 1..=MAX_THREADS) => Ok(threads::set_num_threads(count)),
+        _ => bail!(Value("set_num_threads"), "n: got {count}, expected an integer from 1 to {MAX_THREADS}"),
     }
 }
 

@@ -7,7 +7,9 @@
 //! The kernels stand in crates by family, which compile side by side; here are all of them under one name.
 
 pub use umber_kernels_attention::{attention, gated_delta};
-pub use umber_kernels_base::{View, ViewMut, allocator, fork, isa, nest, room, shared, stack, threads, view};
+pub use umber_kernels_base::{
+    View, ViewMut, allocator, fork, isa, scratch_vec, shared, stack, strided_loops, threads, view,
+};
 pub use umber_kernels_conv as conv;
 pub use umber_kernels_elementwise::{create, float8, tape};
 pub use umber_kernels_gather::gather::{gather, gather_axis};

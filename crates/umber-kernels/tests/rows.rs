@@ -14,7 +14,7 @@ trait Float: Value {
     /// How far results may be from exact ones, relative to the greatest of a row.
     const TOLERANCE: f64;
     /// The type that computes.
-    type Work: Float;
+    type Compute: Float;
     fn wide(self) -> f64;
     fn nearest(value: f64) -> Self;
 }
@@ -23,7 +23,7 @@ macro_rules! floats {
     ($($ty:ty, $work:ty, $tolerance:expr, $wide:expr, $nearest:expr;)*) => { $(
         impl Float for $ty {
             const TOLERANCE: f64 = $tolerance;
-            type Work = $work;
+            type Compute = $work;
             fn wide(self) -> f64 {
                 $wide(self)
             }
@@ -105,7 +105,8 @@ fn check_exponentials<T: Float>(layout: &Layout, seed: u64, odd: bool) {
         let wanted = rows.get(i).map_or(f64::NEG_INFINITY, |row| exact_logsumexp(row));
         assert_close(found, wanted, 1.0, "logsumexp");
     }
-    let empty = || Operand::dense(vec![<T::Work as Value>::from_i64(5); leading.iter().product()], leading);
+    let empty =
+        || Operand::dense(vec![<T::Compute as Value>::from_i64(5); leading.iter().product()], leading);
     let (mut peaks, mut logs) = (empty(), empty());
     shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
     for (i, (&peak, &log)) in peaks.data.iter().zip(&logs.data).enumerate() {

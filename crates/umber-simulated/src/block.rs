@@ -23,7 +23,7 @@ pub(crate) struct Bytes {
 impl Bytes {
     /// Memory that does not count as the host's.
     pub(crate) fn new(capacity: usize) -> Result<Arc<Bytes>> {
-        Ok(Arc::new(Bytes { memory: Some(allocator::lend(capacity)?), capacity }))
+        Ok(Arc::new(Bytes { memory: Some(allocator::allocate_scratch(capacity)?), capacity }))
     }
 
     /// How many there are.

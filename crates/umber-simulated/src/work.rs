@@ -93,7 +93,7 @@ impl Place {
 impl Work {
     /// Do it, unless work failed that was to fill what it reads.
     pub(crate) fn run(self, violations: &Violations) -> std::result::Result<(), Failure> {
-        let _step = fork::Step::begin();
+        let _step = fork::NoForkGuard::begin();
         let Work { name, context, reads, writes, action } = self;
         let result = match reads.iter().find_map(|block| block.failure()) {
             Some(failure) => Err(failure),

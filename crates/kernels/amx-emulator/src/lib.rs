@@ -20,7 +20,7 @@ use std::ptr::{null, null_mut, with_exposed_provenance, with_exposed_provenance_
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Once, OnceLock};
 
-use umber_kernels_base::tile_unit::{TILES as FEATURE_OF_TILES, Terms, is_permitted};
+use umber_kernels_base::amx::{AMX_TILE as FEATURE_OF_TILES, TileType, is_permitted};
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
 thread_local! {
     /// This thread's tiles; a constant at first and never dropped: the handler finds them without allocating.
-    static TILES: RefCell<Tiles> = const { RefCell::new(Tiles::NONE) };
+    static AMX_TILE: RefCell<TileState> = const { RefCell::new(TileState::NONE) };
     /// Instructions emulated on this thread.
     static EMULATED: Cell<u64> = const { Cell::new(0) };
 }
@@ -71,7 +71,7 @@ pub fn emulated() -> u64 {
 
 /// Has the processor tiles and their products of bfloat16 and bytes, and may this process use them?
 fn is_native() -> bool {
-    const FEATURES: u32 = FEATURE_OF_TILES | Terms::Halves as u32 | Terms::Bytes as u32;
+    const FEATURES: u32 = FEATURE_OF_TILES | TileType::Bf16 as u32 | TileType::Int8 as u32;
     __cpuid(0).eax >= 7 && __cpuid_count(7, 0).edx & FEATURES == FEATURES && is_permitted()
 }
 
@@ -80,7 +80,7 @@ extern "C" fn handle(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc
     // SAFETY: the system hands over the thread's registers, and takes them back when the handler returns.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let instruction = Instruction::decode(registers);
-    if let Some(end) = instruction.and_then(|it| TILES.with_borrow_mut(|tiles| tiles.execute(&it))) {
+    if let Some(end) = instruction.and_then(|it| AMX_TILE.with_borrow_mut(|tiles| tiles.execute(&it))) {
         registers[libc::REG_RIP as usize] = end as libc::greg_t;
         EMULATED.set(EMULATED.get() + 1);
     } else if let Some(previous) = PREVIOUS.get() {
@@ -204,16 +204,17 @@ struct Shape {
 }
 
 /// The tiles of a thread.
-struct Tiles {
+struct TileState {
     shapes: [Shape; 8],
     tiles: [Tile; 8],
 }
 
-impl Tiles {
+impl TileState {
     /// A tile of zeros.
     const ZERO: Tile = [[[0; 4]; 16]; 16];
     /// No tile is configured.
-    const NONE: Tiles = Tiles { shapes: [Shape { rows: 0, bytes: 0 }; 8], tiles: [Tiles::ZERO; 8] };
+    const NONE: TileState =
+        TileState { shapes: [Shape { rows: 0, bytes: 0 }; 8], tiles: [TileState::ZERO; 8] };
 
     /// Do what the instruction says and tell where the next one is, unless it is unknown or faults.
     fn execute(&mut self, instruction: &Instruction) -> Option<usize> {
@@ -222,12 +223,12 @@ impl Tiles {
             (0x49, NO_PREFIX, Operand::Memory(start, index)) if tile == 0 && other == 0 => {
                 let source = with_exposed_provenance::<[u8; 64]>(start.wrapping_add(index.unwrap_or(0)));
                 // SAFETY: the instruction reads the same bytes, see the module's invariants.
-                *self = Tiles::configured(&unsafe { source.read() })?;
+                *self = TileState::configured(&unsafe { source.read() })?;
             }
-            (0x49, NO_PREFIX, Operand::Tile(0)) if tile == 0 && other == 0 => *self = Tiles::NONE,
+            (0x49, NO_PREFIX, Operand::Tile(0)) if tile == 0 && other == 0 => *self = TileState::NONE,
             (0x49, PREFIX_F2, Operand::Tile(0)) if other == 0 => {
                 self.shape(tile)?;
-                self.tiles[tile] = Tiles::ZERO;
+                self.tiles[tile] = TileState::ZERO;
             }
             (0x4B, PREFIX_F2 | PREFIX_66, Operand::Memory(start, Some(stride))) if other == 0 => {
                 // The manual does not say so, but a Sapphire Rapids loads whole words only.
@@ -256,8 +257,8 @@ impl Tiles {
     }
 
     /// Tiles of zeros in the shapes that a configuration's bytes say, if they are valid.
-    fn configured(bytes: &[u8; 64]) -> Option<Tiles> {
-        let mut tiles = Tiles::NONE;
+    fn configured(bytes: &[u8; 64]) -> Option<TileState> {
+        let mut tiles = TileState::NONE;
         let mut reserved = [1..16, 32..48, 56..64].into_iter().flat_map(|range| &bytes[range]);
         match bytes[0] {
             0 => return Some(tiles),

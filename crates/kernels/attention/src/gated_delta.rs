@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use umber_kernels_base::isa::vectorised;
-use umber_kernels_base::row::{LANES, Work};
+use umber_kernels_base::row::{Compute, LANES};
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_for;
 use umber_kernels_base::{View, ViewMut};
@@ -96,7 +96,7 @@ struct Whole<'a, W> {
     last: Target<W>,
 }
 
-fn run<W: Work>(given: &GatedDelta, answers: &ViewMut, last: &ViewMut) {
+fn run<W: Compute>(given: &GatedDelta, answers: &ViewMut, last: &ViewMut) {
     let GatedDelta { queries, keys, values, decay, rate, state, mask } = given;
     let &[ref batch @ .., steps, heads, values_length] = values.shape() else {
         panic!("values have three axes")
@@ -148,7 +148,7 @@ fn run<W: Work>(given: &GatedDelta, answers: &ViewMut, last: &ViewMut) {
     });
 }
 
-impl<W: Work> Whole<'_, W> {
+impl<W: Compute> Whole<'_, W> {
     /// Take some rows of a state through all steps.
     #[inline(always)]
     fn take(&self, index: usize, rows: Range<usize>) {
@@ -211,7 +211,7 @@ impl<W: Work> Whole<'_, W> {
 
 /// The sum of products of padded rows.
 #[inline(always)]
-fn dot<W: Work>(a: &[W], b: &[W]) -> W {
+fn dot<W: Compute>(a: &[W], b: &[W]) -> W {
     let mut sums = [W::default(); LANES];
     for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
         for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {

@@ -121,7 +121,7 @@ impl State {
         block
     }
 
-    fn keep(&mut self, block: Block) {
+    fn cache(&mut self, block: Block) {
         self.cached += block.capacity;
         if block.capacity <= SMALL {
             self.small[block.capacity / ALIGNMENT].push(block);
@@ -131,7 +131,7 @@ impl State {
     }
 
     /// The largest cached block.
-    fn give_up(&mut self) -> Option<Block> {
+    fn evict_largest(&mut self) -> Option<Block> {
         let block = if let Some(mut largest) = self.large.last_entry() {
             let block = largest.get_mut().pop();
             if largest.get().is_empty() {
@@ -149,7 +149,7 @@ impl State {
     fn shrink(&mut self, limit: usize) -> Vec<Block> {
         let mut released = Vec::new();
         while self.cached > limit {
-            let Some(block) = self.give_up() else { break };
+            let Some(block) = self.evict_largest() else { break };
             released.push(block);
         }
         released
@@ -207,7 +207,7 @@ pub fn allocate(bytes: usize) -> Result<Block> {
 ///
 /// # Errors
 /// If it is more than the system gives.
-pub fn lend(bytes: usize) -> Result<Block> {
+pub fn allocate_scratch(bytes: usize) -> Result<Block> {
     let capacity = capacity_of(bytes)?;
     let cached = state().reuse(capacity);
     cached.map_or_else(|| fresh(capacity, bytes), Ok)
@@ -285,7 +285,7 @@ pub fn free(block: Block) {
     let released = {
         let mut state = state();
         state.active = state.active.saturating_sub(block.counted);
-        state.keep(block);
+        state.cache(block);
         let limit = state.cache_limit();
         state.shrink(limit)
     };

@@ -26,21 +26,21 @@ pub struct Aligned<T>(pub T);
 pub const STREAM_FROM: usize = 8 << 20;
 
 /// Where the processor does not say, and what most have.
-const USUAL: usize = 32 << 10;
+const DEFAULT_L1: usize = 32 << 10;
 
 /// Bytes of the first-level data cache of a core.
-pub fn first_level() -> usize {
+pub fn l1_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
-    *BYTES.get_or_init(|| ask().unwrap_or(USUAL))
+    *BYTES.get_or_init(|| cpuid_l1_bytes().unwrap_or(DEFAULT_L1))
 }
 
 /// Do stores past the caches cost less than those through them, even of blocks that wait in a small first cache?
 ///
 /// Measured: on AMD's Zen 4 they save a fifth to a half of simple operations on arrays beyond the caches, on Intel's Cascade
 /// Lake, whose first cache is as large, they cost a fifth to a third more.
-pub fn stores_past_them_pay() -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    *ANSWER.get_or_init(is_of_amd)
+pub fn nontemporal_stores_pay() -> bool {
+    static PAYS: OnceLock<bool> = OnceLock::new();
+    *PAYS.get_or_init(is_amd)
 }
 
 /// Copy `bytes` bytes past the caches, or as usual where the processor does not know how; what is not a whole line of the
@@ -53,11 +53,11 @@ pub fn stores_past_them_pay() -> bool {
 #[expect(clippy::cast_ptr_alignment, reason = "asked for before the cast")]
 pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     /// Of fewer bytes, those that are no whole lines cost more than narrow stores do.
-    const SHORT: usize = 8 * LINE;
+    const MIN_BYTES: usize = 8 * LINE;
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-        let is_apart = bytes < SHORT && !(to.addr() | bytes).is_multiple_of(LINE);
+        let is_apart = bytes < MIN_BYTES && !(to.addr() | bytes).is_multiple_of(LINE);
         if (level() == 0 || is_apart) && (to.addr() | bytes).is_multiple_of(16) {
             let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
             for i in 0..bytes / 16 {
@@ -130,19 +130,19 @@ pub fn finish_streaming() {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn is_of_amd() -> bool {
+fn is_amd() -> bool {
     let vendor = std::arch::x86_64::__cpuid(0);
     [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_ne_bytes).concat() == b"AuthenticAMD"
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn is_of_amd() -> bool {
+fn is_amd() -> bool {
     false
 }
 
 /// What `cpuid` says: leaf 4 of Intel, leaf 8000001Dh of AMD, which have one form.
 #[cfg(target_arch = "x86_64")]
-fn ask() -> Option<usize> {
+fn cpuid_l1_bytes() -> Option<usize> {
     use std::arch::x86_64::{__cpuid, __cpuid_count};
     const EXTENDED: u32 = 0x8000_0000;
     const DATA: u32 = 1;
@@ -165,7 +165,7 @@ fn ask() -> Option<usize> {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn ask() -> Option<usize> {
+fn cpuid_l1_bytes() -> Option<usize> {
     None
 }
 
@@ -173,8 +173,8 @@ fn ask() -> Option<usize> {
 mod tests {
     #[test]
     fn the_first_level_is_of_a_plausible_size() {
-        let bytes = super::first_level();
+        let bytes = super::l1_bytes();
         assert!((8 << 10..=1 << 20).contains(&bytes) && bytes.is_multiple_of(1 << 10), "{bytes}");
-        assert_eq!(bytes, super::first_level());
+        assert_eq!(bytes, super::l1_bytes());
     }
 }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use umber_types::Element;
 
 use crate::View;
-use crate::nest::Nest;
-use crate::room::vector_or_unwind;
+use crate::scratch_vec::vector_or_unwind;
 use crate::shared::Source;
+use crate::strided_loops::StridedLoops;
 
 /// The elements of a view in row-major order: in place, or copied if they lie otherwise.
 pub fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {
@@ -17,7 +17,7 @@ pub fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {
     }
     let source = Source::<T>::of(&view);
     let mut copy = vector_or_unwind(view.size());
-    Nest::new(view.shape(), [view.strides()]).walk(0..view.size(), |[offset]| {
+    StridedLoops::new(view.shape(), [view.strides()]).walk(0..view.size(), |[offset]| {
         // SAFETY: an element of the view.
         copy.push(unsafe { *source.at(offset) });
     });

@@ -4,7 +4,7 @@
 //! stay closed in the child for ever, over data changed halfway. So the thread that forks takes every [`ForkMutex`]
 //! before, in the order of their levels, and lets go after, in the parent and in the child. What it could not have in
 //! time (its holder waits for something that the forking thread has) begins anew in the child. Before that it waits
-//! until no [`Step`] is under way, since what a thread has in its hands is lost with it.
+//! until no [`NoForkGuard`] is under way, since what a thread has in its hands is lost with it.
 //!
 //! Invariant: `held` is touched by the thread that has the lock, and the child's only thread is the one that forked.
 
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How long a fork waits, for steps to end and for locks; and a step for a fork to be over.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// When a lock is taken: one that is held while others are asked for comes before those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,26 +56,26 @@ static IS_FORKING: AtomicBool = AtomicBool::new(false);
 
 /// A step of work that a fork should not cut in two; ends when it is dropped.
 #[must_use = "a step lasts as long as this value"]
-pub struct Step {
+pub struct NoForkGuard {
     generation: u8,
 }
 
-impl Step {
+impl NoForkGuard {
     /// Begin a step; where a thread is about to fork, after that.
     #[inline]
-    pub fn begin() -> Step {
+    pub fn begin() -> NoForkGuard {
         // SeqCst: either the step sees that a thread forks, or the fork sees the step.
         STEPS.fetch_add(1, Ordering::SeqCst);
         if IS_FORKING.load(Ordering::SeqCst) {
-            Step::wait();
+            NoForkGuard::wait();
         }
-        Step { generation: generation() }
+        NoForkGuard { generation: generation() }
     }
 
     #[cold]
     fn wait() {
         STEPS.fetch_sub(1, Ordering::SeqCst);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while IS_FORKING.load(Ordering::SeqCst) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_micros(50));
         }
@@ -83,7 +83,7 @@ impl Step {
     }
 }
 
-impl Drop for Step {
+impl Drop for NoForkGuard {
     fn drop(&mut self) {
         // A child counts anew.
         if self.generation == generation() {
@@ -103,15 +103,15 @@ trait Lock: Sync {
     fn continue_in_child(&'static self, was_held: bool);
 }
 
-const MOST: usize = 64;
-static LIST: [OnceLock<&'static dyn Lock>; MOST] = [const { OnceLock::new() }; MOST];
+const MAX_LOCKS: usize = 64;
+static LIST: [OnceLock<&'static dyn Lock>; MAX_LOCKS] = [const { OnceLock::new() }; MAX_LOCKS];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Number of this process in its line of forks, from 1 and around.
 static GENERATION: AtomicU8 = AtomicU8::new(1);
 
 thread_local! {
     /// The locks that this thread holds because it is forking.
-    static HELD: RefCell<Vec<&'static dyn Lock>> = const { RefCell::new(Vec::new()) };
+    static HELD_LOCKS: RefCell<Vec<&'static dyn Lock>> = const { RefCell::new(Vec::new()) };
     /// A fork inside a fork's own handlers finds everything held.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
@@ -156,7 +156,7 @@ impl<T: Send + 'static> ForkMutex<T> {
 
     #[cold]
     fn list(&'static self) {
-        connect();
+        register_handlers();
         if self.is_listed.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -203,7 +203,7 @@ pub fn generation() -> u8 {
 }
 
 /// Ask to be told of forks, once.
-fn connect() {
+fn register_handlers() {
     static AT_FORK: OnceLock<()> = OnceLock::new();
     AT_FORK.get_or_init(|| {
         // SAFETY: the handlers take locks and let go of them; in the child they allocate nothing that is not a lock's
@@ -222,13 +222,13 @@ extern "C" fn before() {
     }
     let mut locks: Vec<&'static dyn Lock> = listed().collect();
     locks.sort_by_key(|lock| lock.level());
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     IS_FORKING.store(true, Ordering::SeqCst);
     while STEPS.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
         std::thread::sleep(Duration::from_micros(20));
     }
     // What a lock is waited for is not what a step is waited for: each has its time.
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut held = Vec::with_capacity(locks.len());
     for lock in locks {
         let mut has = lock.try_hold();
@@ -240,14 +240,14 @@ extern "C" fn before() {
             held.push(lock);
         }
     }
-    HELD.replace(held);
+    HELD_LOCKS.replace(held);
 }
 
 extern "C" fn in_parent() {
     if DEPTH.replace(DEPTH.get().saturating_sub(1)) > 1 {
         return;
     }
-    for lock in HELD.take().into_iter().rev() {
+    for lock in HELD_LOCKS.take().into_iter().rev() {
         lock.release();
     }
     IS_FORKING.store(false, Ordering::SeqCst);
@@ -257,7 +257,7 @@ extern "C" fn in_child() {
     DEPTH.set(0);
     STEPS.store(0, Ordering::SeqCst);
     IS_FORKING.store(false, Ordering::SeqCst);
-    let held = HELD.take();
+    let held = HELD_LOCKS.take();
     let next = generation() % 127 + 1;
     GENERATION.store(next, Ordering::Relaxed);
     let address = |lock: &'static dyn Lock| std::ptr::from_ref(lock).cast::<()>();

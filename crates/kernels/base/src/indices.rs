@@ -10,14 +10,14 @@ use umber_types::{Element, Error, Result, error, match_dtype};
 use crate::View;
 use crate::caches::LINE;
 use crate::isa::vectorised;
-use crate::nest::Nest;
+use crate::strided_loops::StridedLoops;
 use crate::threads::parallel_ranges;
 
 /// How many tuples of indices are worked on at a time.
 pub const BATCH: usize = 256;
 /// Bytes of the slice that the next index points to which are asked for meanwhile, since no processor foresees where it begins. Of
 /// what follows in a long one it does.
-pub const AHEAD: usize = 64 * LINE;
+pub const PREFETCH_BYTES: usize = 64 * LINE;
 
 /// Tuples of indices into some axes of an operand: one array an axis, all of one shape.
 pub struct Indices<'a> {
@@ -28,7 +28,7 @@ pub struct Indices<'a> {
 /// The indices along one axis.
 struct Column<'a> {
     view: View<'a>,
-    nest: Nest<1>,
+    loops: StridedLoops<1>,
     axis: usize,
     /// Length of the axis.
     length: usize,
@@ -85,7 +85,7 @@ impl<'a> Indices<'a> {
             assert_eq!(view.size(), count, "arrays of indices have one shape");
             Column {
                 view: *view,
-                nest: Nest::new(view.shape(), [view.strides()]),
+                loops: StridedLoops::new(view.shape(), [view.strides()]),
                 axis,
                 length: shape[axis],
                 starts: (shape[axis] + 1).saturating_sub(slice_sizes[axis]),
@@ -107,13 +107,13 @@ impl<'a> Indices<'a> {
             offsets.fill(0);
             return Ok(());
         };
-        first.offsets(range.clone(), offsets, Old::Forgotten)?;
-        others.iter().try_for_each(|column| column.offsets(range.clone(), offsets, Old::Kept))
+        first.offsets(range.clone(), offsets, OffsetMode::Forgotten)?;
+        others.iter().try_for_each(|column| column.offsets(range.clone(), offsets, OffsetMode::Kept))
     }
 
     /// Are all indices inside? The error is that of the first that is not.
     pub fn check(&self) -> Result<()> {
-        let failures = Failures::default();
+        let failures = FirstError::default();
         parallel_ranges(self.count, 1 << 14, |range| {
             let mut offsets = [0; BATCH];
             for batch in batches(range) {
@@ -139,7 +139,7 @@ impl<'a> Indices<'a> {
 
 /// What becomes of the offsets that were there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Old {
+enum OffsetMode {
     /// New ones take their place.
     Forgotten,
     /// New ones are added.
@@ -147,21 +147,26 @@ enum Old {
 }
 
 impl Column<'_> {
-    fn offsets(&self, range: Range<usize>, offsets: &mut [isize], old: Old) -> Result<()> {
-        match_dtype!(integer self.view.dtype(), T => self.offsets_of::<T>(range, offsets, old),
+    fn offsets(&self, range: Range<usize>, offsets: &mut [isize], mode: OffsetMode) -> Result<()> {
+        match_dtype!(integer self.view.dtype(), T => self.offsets_of::<T>(range, offsets, mode),
             else => Err(not_integers(&self.view)))
     }
 
-    fn offsets_of<T: Index>(&self, range: Range<usize>, offsets: &mut [isize], old: Old) -> Result<()> {
+    fn offsets_of<T: Index>(
+        &self,
+        range: Range<usize>,
+        offsets: &mut [isize],
+        mode: OffsetMode,
+    ) -> Result<()> {
         let src = self.view.start_as::<T>();
-        let [stride] = self.nest.inner().strides;
+        let [stride] = self.loops.inner().strides;
         let mut done = 0;
         let mut all_inside = true;
-        self.nest.runs(range, |[at], length| {
+        self.loops.inner_runs(range, |[at], length| {
             let run = src.wrapping_offset(at);
             let offsets = &mut offsets[done..done + length];
             done += length;
-            all_inside &= offsets_of_run(run, stride, self, offsets, old);
+            all_inside &= offsets_of_run(run, stride, self, offsets, mode);
         });
         if all_inside { Ok(()) } else { Err(self.error::<T>()) }
     }
@@ -171,7 +176,7 @@ impl Column<'_> {
     fn error<T: Index>(&self) -> Error {
         let src = self.view.start_as::<T>();
         let mut found = None;
-        self.nest.walk(0..self.nest.count(), |[at]| {
+        self.loops.walk(0..self.loops.count(), |[at]| {
             // SAFETY: the layout of the indices holds this element.
             let index = unsafe { *src.wrapping_offset(at) };
             if found.is_none() && !self.is_inside(index.widen()) {
@@ -193,11 +198,11 @@ fn offsets_of_run<T: Index>(
     step: isize,
     column: &Column,
     offsets: &mut [isize],
-    old: Old,
+    mode: OffsetMode,
 ) -> bool {
     let (length, starts, stride) = (column.length, column.starts as u64, column.stride);
     // Masked, since a branch would part the loop.
-    let kept = if old == Old::Kept { -1 } else { 0 };
+    let kept = if mode == OffsetMode::Kept { -1 } else { 0 };
     vectorised(
         #[inline(always)]
         move || {
@@ -241,9 +246,9 @@ fn not_integers(view: &View) -> Error {
 
 /// Errors of tasks that run at once: the one that comes first in order counts, whichever is found first.
 #[derive(Default)]
-pub struct Failures(Mutex<Option<(usize, Error)>>);
+pub struct FirstError(Mutex<Option<(usize, Error)>>);
 
-impl Failures {
+impl FirstError {
     /// An error at a place.
     pub fn add(&self, place: usize, error: Error) {
         let mut first = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -267,20 +272,20 @@ pub struct AxisIndices<'a> {
 impl<'a> AxisIndices<'a> {
     /// Indices along `axis` of an operand of this shape and strides.
     pub fn new(shape: &[usize], strides: &[isize], indices: View<'a>, axis: usize) -> AxisIndices<'a> {
-        let nest = Nest::new(indices.shape(), [indices.strides()]);
+        let loops = StridedLoops::new(indices.shape(), [indices.strides()]);
         let (length, stride) = (shape[axis], strides[axis]);
-        AxisIndices { column: Column { view: indices, nest, axis, length, starts: length, stride } }
+        AxisIndices { column: Column { view: indices, loops, axis, length, starts: length, stride } }
     }
 
     /// Are all indices inside?
     pub fn check(&self) -> Result<()> {
-        let count = self.column.nest.count();
-        let failures = Failures::default();
+        let count = self.column.loops.count();
+        let failures = FirstError::default();
         parallel_ranges(count, 1 << 14, |range| {
             for batch in batches(range) {
                 let mut offsets = [0; BATCH];
                 if let Err(error) =
-                    self.column.offsets(batch.clone(), &mut offsets[..batch.len()], Old::Forgotten)
+                    self.column.offsets(batch.clone(), &mut offsets[..batch.len()], OffsetMode::Forgotten)
                 {
                     failures.add(batch.start, error);
                     return;
@@ -294,7 +299,7 @@ impl<'a> AxisIndices<'a> {
     pub fn run(&self, at: isize, step: isize, offsets: &mut [isize]) -> Result<()> {
         match_dtype!(integer self.column.view.dtype(), T => {
             let run = self.column.view.start_as::<T>().wrapping_offset(at);
-            let inside = offsets_of_run(run, step, &self.column, offsets, Old::Forgotten);
+            let inside = offsets_of_run(run, step, &self.column, offsets, OffsetMode::Forgotten);
             if inside { Ok(()) } else { Err(self.column.error::<T>()) }
         }, else => Err(not_integers(&self.column.view)))
     }

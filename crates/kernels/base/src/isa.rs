@@ -5,7 +5,7 @@
 //! [`level`]. Only fused multiply-add needs to be told apart in the source: that is what [`Isa`] is for.
 
 #[cfg(target_arch = "x86_64")]
-use std::arch::x86_64::{_MM_HINT_T0 as FIRST, _MM_HINT_T1 as SECOND};
+use std::arch::x86_64::{_MM_HINT_T0 as HINT_T0, _MM_HINT_T1 as HINT_T1};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::caches::LINE;
@@ -92,22 +92,22 @@ unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
 /// such as rows that end before it has seen enough of them, are read at the latency of memory otherwise.
 #[inline(always)]
 pub fn prefetch<T>(address: *const T) {
-    ask_for::<SECOND, T>(address);
+    prefetch_line::<HINT_T1, T>(address);
 }
 
 /// As [`prefetch`], but the first-level cache: for what is read next and fits beside what is read now.
 #[inline(always)]
-pub fn prefetch_close<T>(address: *const T) {
-    ask_for::<FIRST, T>(address);
+pub fn prefetch_l1<T>(address: *const T) {
+    prefetch_line::<HINT_T0, T>(address);
 }
 
 /// Which cache is asked to have something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cache {
     /// The first one.
-    First,
+    L1,
     /// The second one.
-    Second,
+    L2,
 }
 
 /// Ask for the lines of the caches that some bytes take; the address need not be valid.
@@ -116,19 +116,19 @@ pub fn prefetch_lines<T>(from: *const T, bytes: usize, cache: Cache) {
     for at in (0..bytes).step_by(LINE) {
         let line = from.wrapping_byte_add(at);
         match cache {
-            Cache::First => prefetch_close(line),
-            Cache::Second => prefetch(line),
+            Cache::L1 => prefetch_l1(line),
+            Cache::L2 => prefetch(line),
         }
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-const FIRST: i32 = 1;
+const HINT_T0: i32 = 1;
 #[cfg(not(target_arch = "x86_64"))]
-const SECOND: i32 = 2;
+const HINT_T1: i32 = 2;
 
 #[inline(always)]
-fn ask_for<const CACHE: i32, T>(address: *const T) {
+fn prefetch_line<const CACHE: i32, T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 processor has the instruction, which reads nothing as far as a program can tell.
     unsafe {

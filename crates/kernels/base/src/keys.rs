@@ -7,13 +7,13 @@ use crate::arrays::array_of;
 /// An unsigned integer.
 pub trait Key: Copy + Ord + Send + Sync + Default + 'static {
     /// The least, zero.
-    const LEAST: Self;
+    const MIN: Self;
 }
 
 macro_rules! key {
     ($($ty:ty)*) => { $(
         impl Key for $ty {
-            const LEAST: $ty = 0;
+            const MIN: $ty = 0;
         }
     )* };
 }
@@ -38,15 +38,15 @@ pub trait Keyed: Element {
     fn key(self, direction: Direction) -> Self::Key;
     /// The greatest key in each lane of some vectors.
     #[inline(always)]
-    fn greatest<const LANES: usize>(vectors: &[[Self; LANES]], direction: Direction) -> [Self::Key; LANES] {
-        let mut greatest = [Self::Key::LEAST; LANES];
+    fn max_key<const LANES: usize>(vectors: &[[Self; LANES]], direction: Direction) -> [Self::Key; LANES] {
+        let mut max_key = [Self::Key::MIN; LANES];
         for vector in vectors {
-            for (greatest, element) in greatest.iter_mut().zip(vector) {
+            for (max_key, element) in max_key.iter_mut().zip(vector) {
                 let key = element.key(direction);
-                *greatest = if key > *greatest { key } else { *greatest };
+                *max_key = if key > *max_key { key } else { *max_key };
             }
         }
-        greatest
+        max_key
     }
 }
 
@@ -120,17 +120,17 @@ macro_rules! floats {
             $(
                 // Fewer instructions than keys take: comparisons of elements pass over NaNs, which magnitudes tell.
                 #[inline(always)]
-                fn greatest<const LANES: usize>(vectors: &[[$ty; LANES]], direction: Direction) -> [$key; LANES] {
+                fn max_key<const LANES: usize>(vectors: &[[$ty; LANES]], direction: Direction) -> [$key; LANES] {
                     let is_ascending = direction == Direction::Ascending;
                     let last = if is_ascending { <$ty>::NEG_INFINITY } else { <$ty>::INFINITY };
                     let (mut best, mut magnitudes) = ([last; LANES], [0; LANES]);
                     for vector in vectors {
-                        for ((best, greatest), &x) in best.iter_mut().zip(&mut magnitudes).zip(vector) {
+                        for ((best, max_key), &x) in best.iter_mut().zip(&mut magnitudes).zip(vector) {
                             let is_better = if is_ascending { x > *best } else { x < *best };
                             *best = if is_better { x } else { *best };
                             // Signed, as every instruction set compares integers.
                             let magnitude = x.abs().to_bits() as $signed;
-                            *greatest = if magnitude > *greatest { magnitude } else { *greatest };
+                            *max_key = if magnitude > *max_key { magnitude } else { *max_key };
                         }
                     }
                     array_of(

@@ -48,14 +48,14 @@ pub trait Lanes<T>: Copy {
     /// # Safety
     /// `COUNT` elements are writable, at a multiple of the size of a vector.
     #[inline(always)]
-    unsafe fn store_past(self, to: *mut T) {
+    unsafe fn store_nontemporal(self, to: *mut T) {
         // SAFETY: the caller's.
         unsafe { self.store(to) }
     }
     /// `self + x * y`, lane by lane.
     fn add_product<const FUSED: bool>(self, x: Self, y: Self) -> Self;
     /// The sum of the lanes, halves added to halves.
-    fn total(self) -> T;
+    fn reduce_sum(self) -> T;
 }
 
 /// What vectors of `T` are read from: elements of `T`, or of a narrower type.
@@ -111,7 +111,7 @@ impl<T: Ring, const N: usize> Lanes<T> for [T; N] {
     }
 
     #[inline(always)]
-    fn total(mut self) -> T {
+    fn reduce_sum(mut self) -> T {
         let mut width = N / 2;
         while width > 0 {
             for i in 0..width {

@@ -3,33 +3,33 @@
 //! Only the families import it; programs use `umber`.
 
 pub mod allocator;
+#[cfg(target_arch = "x86_64")]
+pub mod amx;
 pub mod arrays;
+pub mod by_width;
 pub mod caches;
 pub mod dense;
+pub mod float16;
+mod float16_lanes;
 pub mod fork;
-mod half_lanes;
-pub mod halves;
 pub mod indices;
 pub mod isa;
-pub mod joining;
 pub mod keys;
 pub mod lanes;
 pub mod math;
-pub mod moving;
-pub mod nest;
+pub mod max_exp_sum;
 pub mod order;
-pub mod peak;
 #[cfg(target_arch = "x86_64")]
 mod registers;
-pub mod room;
 pub mod row;
 pub mod scaled;
 pub mod scratch;
+pub mod scratch_vec;
 pub mod shared;
 pub mod stack;
+pub mod strided_loops;
 pub mod threads;
-#[cfg(target_arch = "x86_64")]
-pub mod tile_unit;
-pub mod turn;
+pub mod transpose;
+pub mod tree_reduce;
 pub mod view;
 pub use view::{View, ViewMut};

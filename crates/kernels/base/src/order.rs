@@ -3,26 +3,26 @@
 use num_traits::Float;
 use umber_types::{Bool, Complex, bf16, f16};
 
-use crate::halves::{bf16_to_f32, f16_to_f32};
+use crate::float16::{bf16_to_f32, f16_to_f32};
 
 /// A value that has a lesser and a greater. Complex numbers compare by real part, then by imaginary part; one with
 /// a NaN part is NaN.
-pub trait Ranked: Copy {
+pub trait MinMax: Copy {
     /// The lesser of two, or NaN if there is one; the first if they are equal.
-    fn lesser(a: Self, b: Self) -> Self;
+    fn minimum(a: Self, b: Self) -> Self;
     /// The greater of two, or NaN if there is one; the first if they are equal.
-    fn greater(a: Self, b: Self) -> Self;
+    fn maximum(a: Self, b: Self) -> Self;
 }
 
 macro_rules! integers {
     ($($ty:ty)*) => { $(
-        impl Ranked for $ty {
+        impl MinMax for $ty {
             #[inline(always)]
-            fn lesser(a: Self, b: Self) -> Self {
+            fn minimum(a: Self, b: Self) -> Self {
                 a.min(b)
             }
             #[inline(always)]
-            fn greater(a: Self, b: Self) -> Self {
+            fn maximum(a: Self, b: Self) -> Self {
                 a.max(b)
             }
         }
@@ -32,23 +32,23 @@ integers!(u8 u16 u32 u64 i8 i16 i32 i64);
 
 macro_rules! floats {
     ($($ty:ty)*) => { $(
-        impl Ranked for $ty {
+        impl MinMax for $ty {
             #[inline(always)]
-            fn lesser(a: Self, b: Self) -> Self {
+            fn minimum(a: Self, b: Self) -> Self {
                 if (b < a) | b.is_nan() { b } else { a }
             }
             #[inline(always)]
-            fn greater(a: Self, b: Self) -> Self {
+            fn maximum(a: Self, b: Self) -> Self {
                 if (b > a) | b.is_nan() { b } else { a }
             }
         }
-        impl Ranked for Complex<$ty> {
+        impl MinMax for Complex<$ty> {
             #[inline(always)]
-            fn lesser(a: Self, b: Self) -> Self {
+            fn minimum(a: Self, b: Self) -> Self {
                 if is_nan(a) || !is_nan(b) && (a.re < b.re || a.re == b.re && a.im <= b.im) { a } else { b }
             }
             #[inline(always)]
-            fn greater(a: Self, b: Self) -> Self {
+            fn maximum(a: Self, b: Self) -> Self {
                 if is_nan(a) || !is_nan(b) && (a.re > b.re || a.re == b.re && a.im >= b.im) { a } else { b }
             }
         }
@@ -58,14 +58,14 @@ floats!(f32 f64);
 
 macro_rules! halves {
     ($($ty:ty, $load:ident;)*) => { $(
-        impl Ranked for $ty {
+        impl MinMax for $ty {
             #[inline(always)]
-            fn lesser(a: Self, b: Self) -> Self {
+            fn minimum(a: Self, b: Self) -> Self {
                 let (x, y) = ($load(a), $load(b));
                 if (y < x) | y.is_nan() { b } else { a }
             }
             #[inline(always)]
-            fn greater(a: Self, b: Self) -> Self {
+            fn maximum(a: Self, b: Self) -> Self {
                 let (x, y) = ($load(a), $load(b));
                 if (y > x) | y.is_nan() { b } else { a }
             }
@@ -74,13 +74,13 @@ macro_rules! halves {
 }
 halves! { f16, f16_to_f32; bf16, bf16_to_f32; }
 
-impl Ranked for Bool {
+impl MinMax for Bool {
     #[inline(always)]
-    fn lesser(a: Self, b: Self) -> Self {
+    fn minimum(a: Self, b: Self) -> Self {
         Bool::from(a.get() & b.get())
     }
     #[inline(always)]
-    fn greater(a: Self, b: Self) -> Self {
+    fn maximum(a: Self, b: Self) -> Self {
         Bool::from(a.get() | b.get())
     }
 }

@@ -32,7 +32,7 @@ macro_rules! registers {
             }
 
             #[inline(always)]
-            unsafe fn store_past(self, to: *mut $ty) {
+            unsafe fn store_nontemporal(self, to: *mut $ty) {
                 // SAFETY: the module invariant, and the caller's.
                 unsafe { $past(to, self) }
             }
@@ -44,11 +44,11 @@ macro_rules! registers {
             }
 
             #[inline(always)]
-            fn total(self) -> $ty {
+            fn reduce_sum(self) -> $ty {
                 let mut lanes = [0.0; $count];
                 // SAFETY: the array is as long as the vector.
                 unsafe { self.store(lanes.as_mut_ptr()) };
-                Lanes::<$ty>::total(lanes)
+                Lanes::<$ty>::reduce_sum(lanes)
             }
         }
     )*};

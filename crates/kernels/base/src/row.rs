@@ -7,9 +7,9 @@ use umber_types::{Element, bf16, f16};
 
 use crate::arrays::array_of;
 use crate::caches::Aligned;
-use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::{vectorised, vectorised_by_avx2};
-use crate::peak;
+use crate::max_exp_sum;
 
 /// Elements of a block.
 pub const BLOCK: usize = 2048;
@@ -18,43 +18,43 @@ pub const LANES: usize = 16;
 /// Sums of eight elements each that are made before they are added to others.
 const WIDE: usize = 64;
 /// Elements of a row between requests for what follows: whole turns of the sums' loop.
-pub const STRETCH: usize = 8 * WIDE;
+pub const SEGMENT: usize = 8 * WIDE;
 
 /// A float dtype.
 pub trait Real: Element {
     /// What it computes in.
-    type Work: Work;
+    type Compute: Compute;
     /// Is that the dtype itself, so that results may be stored and taken up again?
-    const IS_WORK: bool;
+    const IS_COMPUTE: bool;
     /// The lowest finite number, in the type that computes.
-    const LOWEST: Self::Work;
+    const LOWEST: Self::Compute;
     /// To the type that computes.
-    fn widen(self) -> Self::Work;
+    fn widen(self) -> Self::Compute;
     /// From the type that computes, rounded to nearest.
-    fn narrow(value: Self::Work) -> Self;
+    fn narrow(value: Self::Compute) -> Self;
 }
 
 /// A float that computes.
-pub trait Work: Element + Float + Default {
+pub trait Compute: Element + Float + Default {
     /// `e^x` for `x` not above zero, or NaN.
     fn exp_of_nonpositive(self) -> Self;
-    /// Write `e^(x - peak)` of `count` elements, which fill whole vectors of [`LANES`] and of which none is greater than `peak`,
+    /// Write `e^(x - max)` of `count` elements, which fill whole vectors of [`LANES`] and of which none is greater than `max`,
     /// and add them to sums.
     ///
     /// # Safety
     /// So many elements are readable and writable; both places are the same or lie apart.
     #[inline(always)]
-    unsafe fn exponentials(from: *const Self, to: *mut Self, count: usize, peak: Self, sums: &mut Sums) {
+    unsafe fn exponentials(from: *const Self, to: *mut Self, count: usize, max: Self, sums: &mut Sums) {
         for i in 0..count {
             // SAFETY: the caller's promise.
-            unsafe { *to.add(i) = (*from.add(i) - peak).exp_of_nonpositive() };
+            unsafe { *to.add(i) = (*from.add(i) - max).exp_of_nonpositive() };
         }
         // SAFETY: as above; they were just written.
         sums.add(unsafe { std::slice::from_raw_parts(to, count) }, |value| value);
     }
     /// The greatest of some, NaN if one is; `None` where it is found in a loop as good.
     #[inline(always)]
-    fn greatest(_values: &[Self]) -> Option<Self> {
+    fn max_of(_values: &[Self]) -> Option<Self> {
         None
     }
     /// As float64.
@@ -72,8 +72,8 @@ pub trait Work: Element + Float + Default {
 macro_rules! reals {
     ($($ty:ty, $work:ty, $is_work:expr, $lowest:expr, $widen:expr, $narrow:expr;)*) => { $(
         impl Real for $ty {
-            type Work = $work;
-            const IS_WORK: bool = $is_work;
+            type Compute = $work;
+            const IS_COMPUTE: bool = $is_work;
             const LOWEST: $work = $lowest;
             #[inline(always)]
             fn widen(self) -> $work {
@@ -94,7 +94,7 @@ reals! {
     f64, f64, true, f64::MIN, std::convert::identity, std::convert::identity;
 }
 
-impl Work for f32 {
+impl Compute for f32 {
     #[inline(always)]
     fn exp_of_nonpositive(self) -> f32 {
         // e^x = 2^n e^r with |r| at most half of ln 2. Adding 1.5 2^23 rounds to an integer, held in the low bits.
@@ -118,20 +118,20 @@ impl Work for f32 {
         p * power(half) * power(n.wrapping_sub(half))
     }
     #[inline(always)]
-    unsafe fn exponentials(from: *const f32, to: *mut f32, count: usize, peak: f32, sums: &mut Sums) {
+    unsafe fn exponentials(from: *const f32, to: *mut f32, count: usize, max: f32, sums: &mut Sums) {
         // SAFETY: the caller's promise.
         unsafe {
-            if !peak::exponentials(from, to, count, peak, &mut sums.0) {
+            if !max_exp_sum::exponentials(from, to, count, max, &mut sums.0) {
                 for i in 0..count {
-                    *to.add(i) = (*from.add(i) - peak).exp_of_nonpositive();
+                    *to.add(i) = (*from.add(i) - max).exp_of_nonpositive();
                 }
                 sums.add(std::slice::from_raw_parts(to, count), |value| value);
             }
         }
     }
     #[inline(always)]
-    fn greatest(values: &[f32]) -> Option<f32> {
-        peak::greatest(values)
+    fn max_of(values: &[f32]) -> Option<f32> {
+        max_exp_sum::max_of(values)
     }
     #[inline(always)]
     fn wide(self) -> f64 {
@@ -155,7 +155,7 @@ impl Work for f32 {
     }
 }
 
-impl Work for f64 {
+impl Compute for f64 {
     #[inline(always)]
     fn exp_of_nonpositive(self) -> f64 {
         // As for float32.
@@ -215,20 +215,20 @@ pub struct Buffer<W> {
     values: Aligned<[W; BLOCK]>,
 }
 
-impl<W: Work> Default for Buffer<W> {
+impl<W: Compute> Default for Buffer<W> {
     /// A buffer of zeros.
     fn default() -> Buffer<W> {
         Buffer { values: Aligned([W::default(); BLOCK]) }
     }
 }
 
-impl<W: Work> Buffer<W> {
+impl<W: Compute> Buffer<W> {
     /// Read `count` elements, at most [`BLOCK`], `stride` apart; answers them and `padding` up to whole vectors.
     ///
     /// # Safety
     /// The elements may be read.
     #[inline(always)]
-    pub unsafe fn load<T: Real<Work = W>>(
+    pub unsafe fn load<T: Real<Compute = W>>(
         &mut self,
         src: *const T,
         stride: isize,
@@ -260,7 +260,7 @@ impl<W: Work> Buffer<W> {
 /// # Safety
 /// The elements may be written, and nobody else touches them.
 #[inline(always)]
-pub unsafe fn store<T: Real>(values: &[T::Work], dst: *mut T, count: usize) {
+pub unsafe fn store<T: Real>(values: &[T::Compute], dst: *mut T, count: usize) {
     // SAFETY: the caller's promise. The elements may be uninitialised, but every bit pattern is one.
     let dst = unsafe { std::slice::from_raw_parts_mut(dst, count) };
     for (element, &value) in dst.iter_mut().zip(values) {
@@ -268,60 +268,60 @@ pub unsafe fn store<T: Real>(values: &[T::Work], dst: *mut T, count: usize) {
     }
 }
 
-/// Replace each of some values, which fill whole vectors and of which none is greater than `peak`, by `e^(value - peak)`; answers
+/// Replace each of some values, which fill whole vectors and of which none is greater than `max`, by `e^(value - max)`; answers
 /// their sum.
 #[inline(always)]
-pub fn take_exponentials<W: Work>(values: &mut [W], peak: W) -> f64 {
+pub fn exp_in_place<W: Compute>(values: &mut [W], max: W) -> f64 {
     let start = values.as_mut_ptr();
     let mut sums = Sums::default();
     // SAFETY: the values themselves.
-    unsafe { W::exponentials(start, start, values.len(), peak, &mut sums) };
+    unsafe { W::exponentials(start, start, values.len(), max, &mut sums) };
     sums.total()
 }
 
-/// [`greatest`], if there is a loop for the type that computes.
+/// [`max_of`], if there is a loop for the type that computes.
 #[inline(always)]
-fn greatest_in_registers<T: Real>(elements: &[T]) -> Option<T::Work> {
-    if T::IS_WORK {
+fn max_in_registers<T: Real>(elements: &[T]) -> Option<T::Compute> {
+    if T::IS_COMPUTE {
         // SAFETY: elements that are what they compute in.
         let values = unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) };
-        return T::Work::greatest(values);
+        return T::Compute::max_of(values);
     }
-    let mut peak = T::Work::greatest(&[])?;
-    let mut room = [T::Work::default(); 8 * LANES];
-    for chunk in elements.chunks(room.len()) {
-        for (value, &element) in room.iter_mut().zip(chunk) {
+    let mut max = T::Compute::max_of(&[])?;
+    let mut buffer = [T::Compute::default(); 8 * LANES];
+    for chunk in elements.chunks(buffer.len()) {
+        for (value, &element) in buffer.iter_mut().zip(chunk) {
             *value = element.widen();
         }
-        peak = larger(peak, T::Work::greatest(&room[..chunk.len()])?);
+        max = maximum(max, T::Compute::max_of(&buffer[..chunk.len()])?);
     }
-    Some(peak)
+    Some(max)
 }
 
 /// The greatest of some elements, NaN if one is.
 #[inline(always)]
-pub fn greatest<T: Real>(elements: &[T]) -> T::Work {
-    if let Some(found) = greatest_in_registers(elements) {
-        return found;
+pub fn max_of<T: Real>(elements: &[T]) -> T::Compute {
+    if let Some(actual) = max_in_registers(elements) {
+        return actual;
     }
     // Several vectors side by side, as each comparison waits for the one before it.
-    let mut lanes = [T::Work::neg_infinity(); 4 * LANES];
+    let mut lanes = [T::Compute::neg_infinity(); 4 * LANES];
     let mut vectors = elements.chunks_exact(4 * LANES);
     for vector in &mut vectors {
         for (lane, &element) in lanes.iter_mut().zip(vector) {
-            *lane = larger(*lane, element.widen());
+            *lane = maximum(*lane, element.widen());
         }
     }
     // Where the number of steps varies, lanes would be kept in memory all along.
     let mut folded = lanes;
     for (lane, &element) in folded.iter_mut().zip(vectors.remainder()) {
-        *lane = larger(*lane, element.widen());
+        *lane = maximum(*lane, element.widen());
     }
     let mut width = folded.len();
     while width > 1 {
         width /= 2;
         for j in 0..width {
-            folded[j] = larger(folded[j], folded[j + width]);
+            folded[j] = maximum(folded[j], folded[j + width]);
         }
     }
     folded[0]
@@ -329,13 +329,13 @@ pub fn greatest<T: Real>(elements: &[T]) -> T::Work {
 
 /// The larger of two, or NaN if there is one.
 #[inline(always)]
-pub fn larger<W: Work>(a: W, b: W) -> W {
+pub fn maximum<W: Compute>(a: W, b: W) -> W {
     if (b > a) | b.is_nan() { b } else { a }
 }
 
 /// The sum of `part` of each of padded values, in float64 but for trees of eight.
 #[inline(always)]
-pub fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W + Copy) -> f64 {
+pub fn sum_of<W: Compute>(values: &[W], part: impl Fn(W) -> W + Copy) -> f64 {
     let mut sums = Sums::default();
     sums.add(values, part);
     sums.total()
@@ -345,7 +345,7 @@ pub fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W + Copy) -> f64 {
 ///
 /// An array by itself, so that the compiler adds as many at once as vectors hold, not as they hold when these are widened.
 #[inline(always)]
-pub fn tree_of_eight<W: Work, const N: usize>(rows: [&[W; N]; 8], part: impl Fn(W, usize) -> W) -> [W; N] {
+pub fn tree_of_eight<W: Compute, const N: usize>(rows: [&[W; N]; 8], part: impl Fn(W, usize) -> W) -> [W; N] {
     let mut sums = [W::default(); N];
     for (j, sum) in sums.iter_mut().enumerate() {
         let pair = |k: usize| part(rows[k][j], j) + part(rows[k + 1][j], j);
@@ -356,7 +356,7 @@ pub fn tree_of_eight<W: Work, const N: usize>(rows: [&[W; N]; 8], part: impl Fn(
 
 /// Add `part` of each of the values to lanes, in trees of eight rows of `N` of them; answers what fills none.
 #[inline(always)]
-fn add_trees<'v, W: Work, const N: usize>(
+fn add_trees<'v, W: Compute, const N: usize>(
     lanes: &mut [f64; LANES],
     values: &'v [W],
     part: impl Fn(W) -> W,
@@ -381,7 +381,7 @@ pub struct Sums([f64; LANES]);
 impl Sums {
     /// Add `part` of each of padded values.
     #[inline(always)]
-    pub fn add<W: Work>(&mut self, values: &[W], part: impl Fn(W) -> W + Copy) {
+    pub fn add<W: Compute>(&mut self, values: &[W], part: impl Fn(W) -> W + Copy) {
         let mut lanes = self.0;
         let rest = add_trees::<W, WIDE>(&mut lanes, values, part);
         let rest = add_trees::<W, LANES>(&mut lanes, rest, part);
@@ -395,14 +395,14 @@ impl Sums {
 
     /// As [`Sums::add`]; `before` is called with the place of each stretch of values before it is added.
     #[inline(always)]
-    pub fn add_stretches<W: Work>(
+    pub fn add_segments<W: Compute>(
         &mut self,
         values: &[W],
         part: impl Fn(W) -> W + Copy,
         before: impl Fn(usize),
     ) {
-        for (i, stretch) in values.chunks(STRETCH).enumerate() {
-            before(i * STRETCH);
+        for (i, stretch) in values.chunks(SEGMENT).enumerate() {
+            before(i * SEGMENT);
             self.add(stretch, part);
         }
     }
@@ -425,7 +425,7 @@ impl Sums {
 /// As [`vectorised`], without AVX-512 where rows are computed in float64.
 #[inline(always)]
 pub fn vectorised_rows<T: Real, R>(body: impl FnOnce() -> R) -> R {
-    if const { size_of::<T::Work>() == 8 } { vectorised_by_avx2(body) } else { vectorised(body) }
+    if const { size_of::<T::Compute>() == 8 } { vectorised_by_avx2(body) } else { vectorised(body) }
 }
 
 #[cfg(test)]
@@ -436,13 +436,13 @@ mod tests {
     fn exponentials_are_accurate() {
         for i in 0..400_000u32 {
             let x = -(i as f32) * 2.7e-4;
-            let (found, exact) = (x.exp_of_nonpositive(), (x as f64).exp());
+            let (actual, exact) = (x.exp_of_nonpositive(), (x as f64).exp());
             let unit = (exact * f64::from(f32::EPSILON)).max(f64::from(f32::from_bits(1)));
-            assert!((found as f64 - exact).abs() <= unit, "exp({x}) = {found}, not {exact}");
+            assert!((actual as f64 - exact).abs() <= unit, "exp({x}) = {actual}, not {exact}");
             let x = f64::from(x) * 6.9;
-            let (found, exact) = (x.exp_of_nonpositive(), x.exp());
+            let (actual, exact) = (x.exp_of_nonpositive(), x.exp());
             let unit = (exact * f64::EPSILON * 2.0).max(f64::from_bits(2));
-            assert!((found - exact).abs() <= unit, "exp({x}) = {found}, not {exact}");
+            assert!((actual - exact).abs() <= unit, "exp({x}) = {actual}, not {exact}");
         }
         assert_eq!(f32::NEG_INFINITY.exp_of_nonpositive(), 0.0);
         assert_eq!(f64::NEG_INFINITY.exp_of_nonpositive(), 0.0);

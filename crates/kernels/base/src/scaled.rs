@@ -1,6 +1,6 @@
 //! Powers of two that bring numbers near one, so that their squares neither overflow nor vanish.
 
-use crate::row::Work;
+use crate::row::Compute;
 
 /// A power of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,7 @@ fn times_power_of_two(x: f64, n: i32) -> f64 {
 /// May a sum of squares of `count` numbers have lost some to the range of the type that they were taken in? Squares that vanish
 /// there are too small to matter beside a mean square that is not.
 #[inline(always)]
-pub fn are_squares_lost<W: Work>(squares: f64, count: f64) -> bool {
+pub fn are_squares_lost<W: Compute>(squares: f64, count: f64) -> bool {
     let least = const {
         let exponent: u64 = if size_of::<W>() == 4 { 100 } else { 960 };
         f64::from_bits((1023 - exponent) << 52)

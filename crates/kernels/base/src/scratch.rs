@@ -5,36 +5,36 @@ use std::cell::Cell;
 use umber_types::Element;
 
 use crate::caches::{Aligned, LINE};
-use crate::room::Room;
+use crate::scratch_vec::ScratchVec;
 
-type Lines = Room<Aligned<[u8; LINE]>>;
+type CacheLines = ScratchVec<Aligned<[u8; LINE]>>;
 
 thread_local! {
     /// One for each level of nested calls, the outermost last.
-    static KEPT: Cell<Vec<Lines>> = const { Cell::new(Vec::new()) };
+    static CACHED: Cell<Vec<CacheLines>> = const { Cell::new(Vec::new()) };
 }
 
 /// Most bytes kept between calls.
-pub const KEEP: usize = 16 << 20;
+pub const MAX_CACHED_BYTES: usize = 16 << 20;
 
 /// Call `body` with memory for `count` elements, whose values are any.
 ///
 /// Where there is no memory, the error unwinds.
 pub fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
-    let mut kept = KEPT.take();
+    let mut kept = CACHED.take();
     let lines = kept.pop();
-    KEPT.set(kept);
+    CACHED.set(kept);
     let wanted = count.saturating_mul(size_of::<T>()).div_ceil(LINE);
     let mut lines = lines
         .filter(|lines| lines.len() >= wanted)
-        .unwrap_or_else(|| Room::filled_or_unwind(Aligned([0; LINE]), wanted));
+        .unwrap_or_else(|| ScratchVec::filled_or_unwind(Aligned([0; LINE]), wanted));
     // SAFETY: the lines are initialised, aligned for any element and hold `count` of them, and every bit pattern is
     // an element.
     let answer = body(unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), count) });
-    if lines.len() * LINE <= KEEP {
-        let mut kept = KEPT.take();
+    if lines.len() * LINE <= MAX_CACHED_BYTES {
+        let mut kept = CACHED.take();
         kept.push(lines);
-        KEPT.set(kept);
+        CACHED.set(kept);
     }
     answer
 }
@@ -44,7 +44,7 @@ mod tests {
     use std::panic::catch_unwind;
 
     use super::*;
-    use crate::room::is_memory_error;
+    use crate::scratch_vec::is_memory_error;
     use crate::threads::parallel_for;
 
     #[test]

@@ -50,11 +50,11 @@ static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
 static START: ForkMutex<()> = ForkMutex::new(|| (), (), Level::Last, InChild::Keep);
 
 thread_local! {
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static IN_PARALLEL: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The most threads that can be asked for.
-pub const MOST_THREADS: usize = 256;
+pub const MAX_THREADS: usize = 256;
 
 /// Zero until it is asked for.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -75,7 +75,7 @@ fn first_count() -> usize {
         .and_then(|text| text.trim().parse().ok())
         .filter(|&count: &usize| count > 0)
         .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
-        .min(MOST_THREADS);
+        .min(MAX_THREADS);
     // Whoever has set it meanwhile is right.
     COUNT.compare_exchange(0, count, Ordering::Relaxed, Ordering::Relaxed).map_or_else(|set| set, |_| count)
 }
@@ -83,9 +83,9 @@ fn first_count() -> usize {
 /// Let `count` threads work on a kernel, from the next one on; returns how many it were.
 ///
 /// # Panics
-/// If `count` is zero or more than [`MOST_THREADS`].
+/// If `count` is zero or more than [`MAX_THREADS`].
 pub fn set_num_threads(count: usize) -> usize {
-    assert!((1..=MOST_THREADS).contains(&count), "from 1 to {MOST_THREADS} threads");
+    assert!((1..=MAX_THREADS).contains(&count), "from 1 to {MAX_THREADS} threads");
     let before = num_threads();
     COUNT.store(count, Ordering::Relaxed);
     before
@@ -102,7 +102,7 @@ pub fn parallel_for(count: usize, body: impl Fn(usize) + Sync) {
 }
 
 fn run(count: usize, body: &(dyn Fn(usize) + Sync)) {
-    if count <= 1 || num_threads() == 1 || INSIDE.get() {
+    if count <= 1 || num_threads() == 1 || IN_PARALLEL.get() {
         (0..count).for_each(body);
         return;
     }
@@ -115,7 +115,7 @@ fn run(count: usize, body: &(dyn Fn(usize) + Sync)) {
             return;
         }
     };
-    pool.hire(&mut workers, num_threads() - 1);
+    pool.ensure_workers(&mut workers, num_threads() - 1);
     // SAFETY: only the lifetime changes; `offer` returns after the last worker has left the job.
     let body: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(body) };
     let job = Job { run: body, next: AtomicUsize::new(0), count, panic: Mutex::new(None) };
@@ -142,7 +142,7 @@ fn run_ranges(total: usize, grain: usize, body: &(dyn Fn(Range<usize>) + Sync)) 
 
 impl Job {
     fn work(&self) {
-        let was = INSIDE.replace(true);
+        let was = IN_PARALLEL.replace(true);
         loop {
             let i = self.next.fetch_add(1, Ordering::Relaxed);
             if i >= self.count {
@@ -155,20 +155,20 @@ impl Job {
                 self.next.store(self.count, Ordering::Relaxed);
             }
         }
-        INSIDE.set(was);
+        IN_PARALLEL.set(was);
     }
 }
 
 impl Pool {
     /// Have as many workers as wanted, if the system gives them: fewer give right results too.
-    fn hire(&'static self, workers: &mut Vec<Worker>, wanted: usize) {
+    fn ensure_workers(&'static self, workers: &mut Vec<Worker>, wanted: usize) {
         while workers.len() < wanted {
             let parked = Arc::new(AtomicBool::new(false));
             let flag = Arc::clone(&parked);
             let number = workers.len() + 1;
             let started = thread::Builder::new()
                 .name(format!("umber-{number}"))
-                .spawn(move || self.serve(number, &flag));
+                .spawn(move || self.worker_loop(number, &flag));
             let Ok(handle) = started else { return };
             workers.push(Worker { thread: handle.thread().clone(), parked });
         }
@@ -196,7 +196,7 @@ impl Pool {
     }
 
     /// What the worker of that number does; where fewer are wanted it sits out.
-    fn serve(&self, number: usize, parked: &AtomicBool) {
+    fn worker_loop(&self, number: usize, parked: &AtomicBool) {
         let mut seen = 0;
         let mut idle = Instant::now();
         loop {

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use umber_kernels_base::arrays::array_of;
+use umber_kernels_base::by_width::dispatch_by_width;
 use umber_kernels_base::caches::{LINE, STREAM_FROM, finish_streaming, stream};
-use umber_kernels_base::indices::{AHEAD, AxisIndices, BATCH, Failures, Indices, batches};
+use umber_kernels_base::indices::{AxisIndices, BATCH, FirstError, Indices, PREFETCH_BYTES, batches};
 use umber_kernels_base::isa::{Cache, prefetch_lines};
-use umber_kernels_base::moving::by_size;
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::Result;
@@ -36,26 +36,26 @@ pub fn gather(
     assert_eq!(&dst.shape()[leading..], slice_sizes, "shape of the result of a gather");
     let indices = Indices::new(src.shape(), src.strides(), indices, axes, slice_sizes);
     let task = Gather {
-        places: Nest::new(&dst.shape()[..leading], [&dst.strides()[..leading]]),
-        slice: Nest::new(slice_sizes, [src.strides(), &dst.strides()[leading..]]),
+        places: StridedLoops::new(&dst.shape()[..leading], [&dst.strides()[..leading]]),
+        slice: StridedLoops::new(slice_sizes, [src.strides(), &dst.strides()[leading..]]),
         indices,
     };
     assert_eq!(task.places.count(), task.indices.count(), "shape of the result of a gather");
-    by_size!(src.dtype().size(), T => task.run(Source::<T>::of(&src), Target::<T>::of(&dst)))
+    dispatch_by_width!(src.dtype().size(), T => task.run(Source::<T>::of(&src), Target::<T>::of(&dst)))
 }
 
 struct Gather<'a> {
     indices: Indices<'a>,
     /// Where in the destination each tuple's slice begins.
-    places: Nest<1>,
+    places: StridedLoops<1>,
     /// Within a slice: source, destination.
-    slice: Nest<2>,
+    slice: StridedLoops<2>,
 }
 
 impl Gather<'_> {
     fn run<T: Copy + Send + Sync>(&self, src: Source<T>, dst: Target<T>) -> Result<()> {
         let (count, slice) = (self.indices.count(), self.slice.count());
-        let failures = Failures::default();
+        let failures = FirstError::default();
         if let Some((rows, run)) = self.rows() {
             return self.pick_from_rows(src, dst, &rows, run);
         }
@@ -88,7 +88,7 @@ impl Gather<'_> {
 
     /// The loops over a slice that lie outside of those over places in the destination, and how many elements in a line there are
     /// within them, if there are such loops.
-    fn rows(&self) -> Option<(Nest<2>, usize)> {
+    fn rows(&self) -> Option<(StridedLoops<2>, usize)> {
         let mut rows = self.slice.clone();
         let mut run = 1;
         if rows.inner().strides == [1, 1] {
@@ -104,7 +104,7 @@ impl Gather<'_> {
         &self,
         src: Source<T>,
         dst: Target<T>,
-        rows: &Nest<2>,
+        rows: &StridedLoops<2>,
         run: usize,
     ) -> Result<()> {
         /// Indices at a time, which are looked up once for all rows.
@@ -128,7 +128,7 @@ impl Gather<'_> {
                         return;
                     }
                     let mut next = &offsets[..chunk.len()];
-                    self.places.runs(chunk.clone(), |[place], length| {
+                    self.places.inner_runs(chunk.clone(), |[place], length| {
                         let (offsets, rest) = next.split_at(length);
                         next = rest;
                         let (from, to) = (src.at(from), dst.at(row + place));
@@ -166,7 +166,7 @@ impl Gather<'_> {
         let bytes = slice * size_of::<T>();
         let is_line = self.slice.loops().len() == 1 && self.slice.inner().strides == [1, 1];
         let streams = is_line && bytes >= LONG && bytes * self.indices.count() >= STREAM_FROM;
-        self.places.runs(batch, |[to], length| {
+        self.places.inner_runs(batch, |[to], length| {
             let offsets = &offsets[done..done + length];
             done += length;
             let mut to = dst.at(to);
@@ -177,7 +177,7 @@ impl Gather<'_> {
                     unsafe { *to = *from };
                 } else if streams {
                     let next = src.at(*offsets.get(i + 1).unwrap_or(&offsets[i]));
-                    prefetch_lines(next, bytes.min(AHEAD), Cache::First);
+                    prefetch_lines(next, bytes.min(PREFETCH_BYTES), Cache::L1);
                     // SAFETY: as above, for a line of elements each.
                     unsafe { stream(from.cast(), to.cast(), bytes) };
                 } else {
@@ -196,7 +196,7 @@ impl Gather<'_> {
             copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, part.len());
             return;
         }
-        self.slice.runs(part, |[from, to], length| {
+        self.slice.inner_runs(part, |[from, to], length| {
             copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, length);
         });
     }
@@ -226,7 +226,7 @@ pub fn gather_axis(src: View, indices: View, axis: usize, dst: ViewMut) -> Resul
     for other in (0..src.shape().len()).filter(|&other| other != axis) {
         assert_eq!(src.shape()[other], dst.shape()[other], "shape of the operand of a gather along an axis");
     }
-    by_size!(src.dtype().size(), T => {
+    dispatch_by_width!(src.dtype().size(), T => {
         gather_axis_typed(Source::<T>::of(&src), src, indices, axis, Target::of(&dst), &dst)
     })
 }
@@ -239,17 +239,17 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
     to: Target<T>,
     dst: &ViewMut,
 ) -> Result<()> {
-    let nest = axis_nest(src.strides(), &indices, axis, dst.strides());
+    let nest = axis_loops(src.strides(), &indices, axis, dst.strides());
     let checked = AxisIndices::new(src.shape(), src.strides(), indices, axis);
     let steps = nest.inner().strides;
-    let failures = Failures::default();
+    let failures = FirstError::default();
     let lines = Lines::new::<T>(&src, axis, &nest);
     parallel_ranges(nest.count(), GRAIN, |range| {
         let mut offsets = [0; BATCH];
         let mut at = range.start;
         let mut failed = false;
         let mut before = None;
-        nest.runs(range, |starts, length| {
+        nest.inner_runs(range, |starts, length| {
             let row = from.at(starts[0]);
             let step = row.addr().wrapping_sub(before.replace(row).unwrap_or(row).addr()) as isize;
             for batch in batches(0..length) {
@@ -287,7 +287,7 @@ impl Lines {
     const MOST_BYTES: usize = 64 << 10;
 
     /// If the rows are dense, and read for the most part.
-    fn new<T>(src: &View, axis: usize, nest: &Nest<3>) -> Option<Lines> {
+    fn new<T>(src: &View, axis: usize, nest: &StridedLoops<3>) -> Option<Lines> {
         let Loop { length, strides } = nest.inner();
         let bytes = src.shape()[axis] * size_of::<T>();
         let is_row = strides[0] == 0 && src.strides()[axis] == 1 && nest.loops().len() > 1;
@@ -298,7 +298,7 @@ impl Lines {
     /// Ask for the share of a row's lines that falls to a batch of its `length` indices.
     fn ask<T>(&self, row: *const T, batch: Range<usize>, length: usize) {
         let lines = self.0 * batch.start / length..self.0 * batch.end / length;
-        prefetch_lines(row.wrapping_byte_add(lines.start * LINE), lines.len() * LINE, Cache::Second);
+        prefetch_lines(row.wrapping_byte_add(lines.start * LINE), lines.len() * LINE, Cache::L2);
     }
 }
 
@@ -323,8 +323,8 @@ unsafe fn pick<T: Copy>(src: *const T, source_step: isize, offsets: &[isize], ds
 }
 
 /// Loops over the indices: an operand without its axis, the indices, and what has their shape.
-pub(crate) fn axis_nest(operand: &[isize], indices: &View, axis: usize, other: &[isize]) -> Nest<3> {
-    let mut nest = Nest::new(&[], [&[], &[], &[]]);
+pub(crate) fn axis_loops(operand: &[isize], indices: &View, axis: usize, other: &[isize]) -> StridedLoops<3> {
+    let mut nest = StridedLoops::new(&[], [&[], &[], &[]]);
     for (i, &length) in indices.shape().iter().enumerate() {
         let along = if i == axis { 0 } else { operand[i] };
         nest.push(Loop { length, strides: [along, indices.strides()[i], other[i]] });

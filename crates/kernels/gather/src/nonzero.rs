@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 use umber_kernels_base::isa::vectorised;
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Bool, DType};
@@ -27,7 +27,7 @@ pub fn nonzero(src: View, dst: ViewMut) {
     let last = src.shape().len().checked_sub(1).expect("rows have an axis");
     assert_eq!(src.dtype(), DType::Bool, "dtype of truth");
     assert_eq!(src.shape()[..last], dst.shape()[..last], "shape of the places of true elements");
-    let mut rows = Nest::new(&[], [&[], &[]]);
+    let mut rows = StridedLoops::new(&[], [&[], &[]]);
     for axis in 0..last {
         let strides = [src.strides()[axis], dst.strides()[axis]];
         rows.push(Loop { length: src.shape()[axis], strides });
@@ -78,7 +78,7 @@ impl<P: Place> Search<P> {
         }
     }
 
-    fn run(&self, rows: &Nest<2>) {
+    fn run(&self, rows: &StridedLoops<2>) {
         let count = rows.count();
         if self.room == 0 || count == 0 {
             return;

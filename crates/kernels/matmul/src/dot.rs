@@ -121,7 +121,7 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
         let mut totals = [[T::ZERO; C]; R];
         for (totals, sums) in totals.iter_mut().zip(sums) {
             for (total, sum) in totals.iter_mut().zip(sums) {
-                *total = sum.total();
+                *total = sum.reduce_sum();
             }
         }
         for (r, totals) in totals.iter().enumerate() {

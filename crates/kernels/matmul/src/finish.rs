@@ -6,7 +6,7 @@ use umber_kernels_base::isa::vectorised;
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
-use umber_kernels_base::turn::Stores;
+use umber_kernels_base::transpose::Stores;
 
 use super::multiply::Multiply;
 use super::product::{Matrix, Product};

@@ -2,8 +2,8 @@
 
 use umber_kernels_base::indices::{BATCH, Indices, batches};
 use umber_kernels_base::lanes::Ring;
-use umber_kernels_base::room::{Room, collect_or_unwind};
 use umber_kernels_base::scratch;
+use umber_kernels_base::scratch_vec::{ScratchVec, collect_or_unwind};
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
@@ -40,9 +40,9 @@ pub fn indexed(a: View, b: View, left: View, right: View, places: View, out: Vie
 }
 
 /// Indices into an axis, counted from its start.
-pub fn read(view: View, length: usize) -> Result<Room<usize>> {
+pub fn read(view: View, length: usize) -> Result<ScratchVec<usize>> {
     let indices = Indices::new(&[length], &[1], &[view], &[0], &[1]);
-    let mut found = Room::new(indices.count())?;
+    let mut found = ScratchVec::new(indices.count())?;
     let mut offsets = [0; BATCH];
     for batch in batches(0..indices.count()) {
         indices.offsets(batch.clone(), &mut offsets)?;
@@ -52,8 +52,9 @@ pub fn read(view: View, length: usize) -> Result<Room<usize>> {
 }
 
 /// Numbers of `keys`, those of equal keys together: key `i` has `order[starts[i]..starts[i + 1]]`.
-pub fn sorted(keys: &[usize], count: usize) -> Result<(Room<usize>, Room<usize>)> {
-    let (mut found_starts, mut found_order) = (Room::filled(0, count + 1)?, Room::filled(0, keys.len())?);
+pub fn sorted(keys: &[usize], count: usize) -> Result<(ScratchVec<usize>, ScratchVec<usize>)> {
+    let (mut found_starts, mut found_order) =
+        (ScratchVec::filled(0, count + 1)?, ScratchVec::filled(0, keys.len())?);
     let (starts, order) = (&mut found_starts[..], &mut found_order[..]);
     for &key in keys {
         starts[key + 1] += 1;

@@ -122,7 +122,7 @@ fn tile<T: Ring, V: Lanes<T>, const FUSED: bool, const L: usize, const R: usize>
         }
         for (line, sums) in sums.into_iter().enumerate() {
             for (r, sum) in sums.into_iter().enumerate() {
-                sum.store_past(out.wrapping_offset(line as isize * out_row).add(r * V::COUNT));
+                sum.store_nontemporal(out.wrapping_offset(line as isize * out_row).add(r * V::COUNT));
             }
         }
     }

@@ -5,11 +5,11 @@ use std::hint::black_box;
 use std::ops::Range;
 
 use num_complex::Complex;
-use umber_kernels_base::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use umber_kernels_base::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use umber_kernels_base::isa::vectorised;
 use umber_kernels_base::lanes::{Ring, Source};
-use umber_kernels_base::room::vector_or_unwind;
 use umber_kernels_base::scratch;
+use umber_kernels_base::scratch_vec::vector_or_unwind;
 use umber_types::{Bool, Element, bf16, f16};
 
 use super::dispatch::{Kernel, TINY, kernel_for};

@@ -1,6 +1,6 @@
 //! Copies of matrices into dense rows.
 
-use umber_kernels_base::turn::{self, TILE};
+use umber_kernels_base::transpose::{self, TILE};
 
 use super::product::Matrix;
 
@@ -47,7 +47,7 @@ pub fn copy<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T],
 /// Copy a matrix whose columns are dense into dense rows `stride` apart.
 fn turn<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
     debug_assert!(from.rows == 1 && stride >= columns && to.len() + stride >= rows * stride + columns);
-    let Some(tile) = turn::tile(size_of::<T>(), turn::Stores::Cached) else {
+    let Some(tile) = transpose::tile(size_of::<T>(), transpose::Stores::Cached) else {
         return pack(from, rows, columns, to, stride, |x| x);
     };
     let (down, across) = (rows / TILE * TILE, columns / TILE * TILE);

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use umber_kernels_base::lanes::Ring;
-use umber_kernels_base::room::vector_or_unwind;
 use umber_kernels_base::scratch;
+use umber_kernels_base::scratch_vec::vector_or_unwind;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};

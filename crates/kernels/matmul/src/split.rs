@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use umber_kernels_base::View;
-use umber_kernels_base::caches::{STREAM_FROM, stores_past_them_pay};
+use umber_kernels_base::caches::{STREAM_FROM, nontemporal_stores_pay};
 use umber_kernels_base::isa::level;
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
-use umber_kernels_base::turn::Stores;
+use umber_kernels_base::transpose::Stores;
 use umber_types::{Element, Shape};
 
 use super::finish::{Finish, run_block, run_shared, stride};
@@ -130,9 +130,9 @@ impl<'a, T: Multiply> Whole<'a, T> {
         }
         let is_wide = grid.columns >= self.n.min(WIDE);
         // What follows block by block finds them in the caches.
-        let is_past = after.is_none() && self.k <= low_rank::DEPTH && stores_past_them_pay();
+        let is_past = after.is_none() && self.k <= low_rank::DEPTH && nontemporal_stores_pay();
         let written = count.saturating_mul(self.m * self.n).saturating_mul(size_of::<T>());
-        let stores = if is_past && written >= STREAM_FROM { Stores::PastCaches } else { Stores::Cached };
+        let stores = if is_past && written >= STREAM_FROM { Stores::NonTemporal } else { Stores::Cached };
         let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MANY;
         let after = after.filter(|_| count == 1 || is_large).filter(|_| is_wide);
         let blocks = grid.count();
@@ -174,7 +174,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
     fn is_left_turned(&self) -> bool {
         let Matrix { rows, columns, .. } = self.a.first;
         let is_large = self.m.min(self.n).min(self.k) >= LEAST_TURNED;
-        let is_kept = self.m * stride(self.k) * size_of::<T>() <= scratch::KEEP;
+        let is_kept = self.m * stride(self.k) * size_of::<T>() <= scratch::MAX_CACHED_BYTES;
         T::DIRECT && T::Wide::IN_REGISTERS && rows == 1 && columns != 1 && is_large && is_kept
     }
 

@@ -2,7 +2,7 @@
 
 use umber_kernels_base::dense::dense;
 use umber_kernels_base::isa::vectorised;
-use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::row::{Compute, Real};
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
@@ -111,7 +111,7 @@ pub fn decode_fp8(src: View, dst: ViewMut) {
     match_dtype!(float dst.dtype(), T => {
         let target = Target::<T>::of(&dst);
         each(codes.len(), |i| {
-            let value = <T as Real>::Work::nearest(f64::from(from_fp8(u32::from(codes[i]))));
+            let value = <T as Real>::Compute::nearest(f64::from(from_fp8(u32::from(codes[i]))));
             // SAFETY: inside the output, which is as large; every element is written once.
             unsafe { *target.at(i as isize) = T::narrow(value) };
         });

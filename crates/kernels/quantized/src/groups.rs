@@ -2,7 +2,7 @@
 
 use umber_kernels_base::dense::dense;
 use umber_kernels_base::isa::vectorised;
-use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::row::{Compute, Real};
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
@@ -73,7 +73,7 @@ pub fn quantize(how: Quantization, src: View, largest: Option<View>, outputs: &m
 pub fn rounded(how: Quantization, src: View, largest: Option<View>, out: ViewMut) {
     assert!(out.layout().is_contiguous(), "the output is dense");
     match_dtype!(float src.dtype(), T => {
-        let target = Target::<<T as Real>::Work>::of(&out);
+        let target = Target::<<T as Real>::Compute>::of(&out);
         each_group::<T>(how, src, largest, |g, values, factor| {
             let mut group = Group::new(how);
             group.find::<T>(how, values, factor);
@@ -91,20 +91,20 @@ fn each_group<T: Real>(
     how: Quantization,
     src: View,
     largest: Option<View>,
-    body: impl Fn(usize, &[T::Work], T::Work) + Sync,
+    body: impl Fn(usize, &[T::Compute], T::Compute) + Sync,
 ) {
     let (size, values) = (how.group_size(), dense::<T>(src));
     let count = values.len() / size;
     let largest = largest.map(dense::<f32>);
     let unit = (LARGEST_FP4 * LARGEST_FP8) as f32;
     parallel_ranges(count, (1 << 13) / size, |range| {
-        let mut wide = [T::Work::default(); LARGEST_GROUP];
+        let mut wide = [T::Compute::default(); LARGEST_GROUP];
         for g in range {
             let group = &values[g * size..][..size];
             wide.iter_mut().zip(group).for_each(|(wide, &value)| *wide = value.widen());
             let factor = match &largest {
-                Some(all) => T::Work::of_f32(unit / all[g * all.len() / count]),
-                None => T::Work::nearest(1.0),
+                Some(all) => T::Compute::of_f32(unit / all[g * all.len() / count]),
+                None => T::Compute::nearest(1.0),
             };
             body(g, &wide[..size], factor);
         }
@@ -126,7 +126,7 @@ fn pack(codes: &[u32], bits: usize, words: &mut [u32]) {
 
 /// The least and the greatest number; NaN is passed over.
 #[inline(always)]
-fn extrema<W: Work>(values: &[W]) -> (W, W) {
+fn extrema<W: Compute>(values: &[W]) -> (W, W) {
     let (mut low, mut high) = ([W::infinity(); LANES], [W::neg_infinity(); LANES]);
     for values in values.chunks_exact(LANES) {
         for i in 0..LANES {
@@ -141,7 +141,7 @@ fn extrema<W: Work>(values: &[W]) -> (W, W) {
     (low[0], high[0])
 }
 
-impl<W: Work> Group<W> {
+impl<W: Compute> Group<W> {
     fn new(how: Quantization) -> Group<W> {
         debug_assert!(how.group_size() <= LARGEST_GROUP);
         let zero = W::default();
@@ -149,7 +149,7 @@ impl<W: Work> Group<W> {
     }
 
     /// Find everything for some values.
-    fn find<T: Real<Work = W>>(&mut self, how: Quantization, values: &[W], factor: W) {
+    fn find<T: Real<Compute = W>>(&mut self, how: Quantization, values: &[W], factor: W) {
         vectorised(
             #[inline(always)]
             || match how.mode() {
@@ -192,7 +192,7 @@ impl<W: Work> Group<W> {
 
     /// Floats of four or eight bits.
     #[inline(always)]
-    fn floats<T: Real<Work = W>>(&mut self, mode: QuantizationMode, values: &[W], factor: W) {
+    fn floats<T: Real<Compute = W>>(&mut self, mode: QuantizationMode, values: &[W], factor: W) {
         let (low, high) = extrema(values);
         let magnitude = if low.abs() > high.abs() { low.abs() } else { high.abs() };
         // Where there is nothing but NaN.
@@ -224,7 +224,7 @@ impl<W: Work> Group<W> {
     }
 
     /// What a code stands for, with scales as they are stored.
-    fn value<T: Real<Work = W>>(&self, mode: QuantizationMode, code: u32) -> W {
+    fn value<T: Real<Compute = W>>(&self, mode: QuantizationMode, code: u32) -> W {
         match mode {
             QuantizationMode::Affine => {
                 let (scale, bias) = (T::narrow(self.scale).widen(), T::narrow(self.bias).widen());

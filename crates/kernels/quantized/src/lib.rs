@@ -27,8 +27,8 @@ pub use groups::{quantize, rounded};
 pub use matmul::{Picks, Product, Turned, matmul};
 
 use packed::Packed;
-use umber_kernels_base::room::Room;
 use umber_kernels_base::row::Real;
+use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
@@ -52,7 +52,7 @@ pub fn dequantize(how: Quantization, words: View, scales: View, biases: Option<V
         let packed = Packed::new(how, words, scales, biases, length);
         let target = Target::<T>::of(&out);
         parallel_ranges(out.size() / length, (1 << 14) / length + 1, |range| {
-            let mut line = Room::filled_or_unwind(<T as Real>::Work::default(), length);
+            let mut line = ScratchVec::filled_or_unwind(<T as Real>::Compute::default(), length);
             for row in range {
                 packed.read(row, 0, &mut line);
                 // SAFETY: a row of the output, ours alone.

@@ -2,9 +2,9 @@
 
 use umber_kernels_base::dense::dense;
 use umber_kernels_base::lanes::Ring;
-use umber_kernels_base::room::{Room, vector_or_unwind};
-use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::row::{Compute, Real};
 use umber_kernels_base::scratch;
+use umber_kernels_base::scratch_vec::{ScratchVec, vector_or_unwind};
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
@@ -78,20 +78,20 @@ pub struct Product<'a> {
 /// If dtypes or shapes do not fit.
 pub fn matmul(product: &Product, out: ViewMut) -> Result<()> {
     assert!(out.layout().is_contiguous() && product.x.dtype() == out.dtype(), "dense, of one dtype");
-    match_dtype!(float out.dtype(), T => run::<T, <T as Real>::Work>(product, out), else => panic!("of floats"))
+    match_dtype!(float out.dtype(), T => run::<T, <T as Real>::Compute>(product, out), else => panic!("of floats"))
 }
 
 /// Products with the same right matrix, one after the other.
 struct Runs {
     /// Where those of each matrix begin, and where the last end.
-    starts: Room<usize>,
+    starts: ScratchVec<usize>,
     /// Left matrices, and where the products go.
-    pairs: Room<(usize, usize)>,
+    pairs: ScratchVec<(usize, usize)>,
 }
 
 fn runs(product: &Product, count: usize) -> Result<Runs> {
     let Some(Picks { left, right, places }) = product.picks else {
-        let (mut starts, mut pairs) = (Room::new(count + 1)?, Room::new(count)?);
+        let (mut starts, mut pairs) = (ScratchVec::new(count + 1)?, ScratchVec::new(count)?);
         starts.extend(0..=count);
         pairs.extend((0..count).map(|i| (i, i)));
         return Ok(Runs { starts, pairs });
@@ -100,12 +100,12 @@ fn runs(product: &Product, count: usize) -> Result<Runs> {
         (indexed::read(left, product.x.shape()[0])?, indexed::read(right, product.words.shape()[0])?);
     let places = indexed::read(places, count)?;
     let (starts, order) = indexed::sorted(&right, product.words.shape()[0])?;
-    let mut pairs = Room::new(order.len())?;
+    let mut pairs = ScratchVec::new(order.len())?;
     pairs.extend(order.iter().map(|&s| (left[s], places[s])));
     Ok(Runs { starts, pairs })
 }
 
-fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
+fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Wide = W>>(
     product: &Product,
     mut out: ViewMut,
 ) -> Result<()> {
@@ -131,21 +131,21 @@ fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
         }
     };
     let task = Task { packed: &packed, turned: product.turned, rows, k, n };
-    if product.picks.is_none() && T::IS_WORK {
+    if product.picks.is_none() && T::IS_COMPUTE {
         let target = Target::<W>::of(&out);
         for i in 0..count {
             task.multiply(i, &x[i * m * k..][..m * k], m, target.shifted((i * m * n) as isize));
         }
         return Ok(());
     }
-    let mut sums = Room::filled(W::ZERO, count * m * n)?;
+    let mut sums = ScratchVec::filled(W::ZERO, count * m * n)?;
     for (right, ends) in runs.starts.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]) {
         let pairs = &runs.pairs[ends[0]..ends[1]];
         let mut joined = vector_or_unwind(pairs.len() * m * k);
         for &(left, _) in pairs {
             joined.extend_from_slice(&x[left * m * k..][..m * k]);
         }
-        let mut products = Room::filled(W::ZERO, pairs.len() * m * n)?;
+        let mut products = ScratchVec::filled(W::ZERO, pairs.len() * m * n)?;
         task.multiply(right, &joined, pairs.len() * m, Target::over(&mut products));
         for (&(_, place), product) in pairs.iter().zip(products.chunks_exact(m * n)) {
             let sums = &mut sums[place * m * n..][..m * n];
@@ -171,7 +171,13 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Products of `m` rows with matrix `right`, over what `out` holds.
-    fn multiply<W: Work + Ring + Multiply<Wide = W>>(&self, right: usize, x: &[W], m: usize, out: Target<W>) {
+    fn multiply<W: Compute + Ring + Multiply<Wide = W>>(
+        &self,
+        right: usize,
+        x: &[W],
+        m: usize,
+        out: Target<W>,
+    ) {
         let (first, threads) = (right * self.rows, num_threads());
         if self.turned == Turned::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0 {
             // SAFETY: float32 is what the elements are.
@@ -232,7 +238,7 @@ impl Task<'_> {
     }
 
     /// Products of rows that are too few to pack blocks of floats for.
-    fn some_rows<W: Work + Ring>(&self, first: usize, x: &[W], m: usize, out: Target<W>) {
+    fn some_rows<W: Compute + Ring>(&self, first: usize, x: &[W], m: usize, out: Target<W>) {
         let (k, size) = (self.k, self.packed.how.group_size());
         let source = x;
         let strip = self.n.div_ceil(num_threads()).next_multiple_of(micro_kernel::LINES).min(BLOCK);
@@ -258,7 +264,7 @@ impl Task<'_> {
     }
 
     /// A part of a right matrix, as floats.
-    fn read<W: Work>(
+    fn read<W: Compute>(
         &self,
         first: usize,
         depths: std::ops::Range<usize>,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use umber_kernels_base::View;
 use umber_kernels_base::dense::dense;
 use umber_kernels_base::isa::vectorised;
-use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::row::{Compute, Real};
 #[cfg(target_arch = "x86_64")]
 use umber_kernels_base::{caches::LINE, isa::prefetch};
 use umber_types::{DType, Quantization, QuantizationMode, bf16, f16};
@@ -56,8 +56,8 @@ impl<'a> Factors<'a> {
     }
 
     /// Read as many as `out` holds, from number `start` on.
-    fn read<W: Work>(&self, start: usize, out: &mut [W]) {
-        fn convert<F: Copy, W: Work>(from: &[F], start: usize, out: &mut [W], to: impl Fn(F) -> W) {
+    fn read<W: Compute>(&self, start: usize, out: &mut [W]) {
+        fn convert<F: Copy, W: Compute>(from: &[F], start: usize, out: &mut [W], to: impl Fn(F) -> W) {
             let from = &from[start..][..out.len()];
             vectorised(
                 #[inline(always)]
@@ -139,12 +139,12 @@ impl<'a> Packed<'a> {
     }
 
     /// Scales of a row from group `first` on.
-    pub(super) fn scales<W: Work>(&self, row: usize, first: usize, out: &mut [W]) {
+    pub(super) fn scales<W: Compute>(&self, row: usize, first: usize, out: &mut [W]) {
         self.scales.read(row * self.groups + first, out);
     }
 
     /// As [`Packed::scales`] for biases; answers whether there are any.
-    pub(super) fn biases<W: Work>(&self, row: usize, first: usize, out: &mut [W]) -> bool {
+    pub(super) fn biases<W: Compute>(&self, row: usize, first: usize, out: &mut [W]) -> bool {
         if let Some(biases) = &self.biases {
             biases.read(row * self.groups + first, out);
         }
@@ -173,7 +173,7 @@ impl<'a> Packed<'a> {
     }
 
     /// Read elements of a row from group `first` on, as many whole groups as `out` holds.
-    pub(super) fn read<W: Work>(&self, row: usize, first: usize, out: &mut [W]) {
+    pub(super) fn read<W: Compute>(&self, row: usize, first: usize, out: &mut [W]) {
         let (size, group_words) = (self.how.group_size(), self.how.words_of_group());
         let words = self.words(row);
         let most = STRETCH / size;

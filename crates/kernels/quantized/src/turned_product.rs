@@ -5,8 +5,8 @@ use std::ops::Add;
 use std::ops::Range;
 
 use umber_kernels_base::isa::vectorised;
-use umber_kernels_base::joining::joined;
 use umber_kernels_base::shared::Target;
+use umber_kernels_base::tree_reduce::tree_reduce;
 
 #[cfg(target_arch = "x86_64")]
 use super::codes::as_bytes;
@@ -96,7 +96,7 @@ pub(super) fn sum_over<T: Default + Copy + Add<Output = T>>(group: &[f32], of: i
             *sum = *sum + of(value);
         }
     }
-    joined(&sums, |a, b| a + b)
+    tree_reduce(&sums, |a, b| a + b)
 }
 
 /// The greatest magnitude, or something that is not finite.

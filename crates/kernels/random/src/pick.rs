@@ -1,7 +1,7 @@
 //! Places drawn in proportion to weights, by the inverse of their running sum.
 
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{DType, Result, error};
@@ -42,7 +42,7 @@ fn pick_as<T: Weight>(weights: &View, levels: &View, out: &ViewMut) -> Result<()
     let axis = weights.shape().len() - 1;
     assert_eq!(weights.shape()[..axis], levels.shape()[..axis], "the batch axes are the same");
     let (count, draws) = (weights.shape()[axis], levels.shape()[axis]);
-    let mut batch = Nest::new(&[], [&[], &[], &[]]);
+    let mut batch = StridedLoops::new(&[], [&[], &[], &[]]);
     for i in 0..axis {
         let strides = [weights.strides()[i], levels.strides()[i], out.strides()[i]];
         batch.push(Loop { length: weights.shape()[i], strides });

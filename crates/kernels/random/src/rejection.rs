@@ -5,8 +5,8 @@
 
 use std::f64::consts::TAU;
 
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::DType;
@@ -56,14 +56,14 @@ pub fn rejection(kind: Rejection, keys: View, parameters: View, out: ViewMut) {
         return;
     }
     let per_key = out.size() / (keys.size() / 2);
-    let mut nest = Nest::new(&[], [&[], &[]]);
+    let mut loops = StridedLoops::new(&[], [&[], &[]]);
     for (axis, &length) in out.shape().iter().enumerate() {
-        nest.push(Loop { length, strides: [parameters.strides()[axis], out.strides()[axis]] });
+        loops.push(Loop { length, strides: [parameters.strides()[axis], out.strides()[axis]] });
     }
     let (source, target) = (Source::<f64>::of(&parameters), Target::<f64>::of(&out));
     parallel_ranges(out.size(), GRAIN, |range| {
         let mut at = range.start;
-        nest.walk(range, |[from, to]| {
+        loops.walk(range, |[from, to]| {
             let mut stream = Stream::new(key_at(&keys, at / per_key), (at % per_key) as u64);
             // SAFETY: inside the layouts; each element is written by one task.
             unsafe { *target.at(to) = draw(kind, *source.at(from), &mut stream) };

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised_by_avx2};
-use umber_kernels_base::joining::joined;
 use umber_kernels_base::keys::{Direction, Key, Keyed};
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
+use umber_kernels_base::tree_reduce::tree_reduce;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{ArgReduceKind, match_dtype};
 
@@ -36,7 +36,7 @@ const TILE: usize = 256;
 /// If shapes or dtypes do not fit together.
 pub fn arg_reduce(kind: ArgReduceKind, src: View, axis: usize, dst: ViewMut) {
     let to = Target::of(&dst);
-    let mut others = Nest::new(&[], [&[], &[]]);
+    let mut others = StridedLoops::new(&[], [&[], &[]]);
     let mut place = 0;
     let keeps_axes = dst.shape().len() == src.shape().len();
     for (other, (&length, &stride)) in src.shape().iter().zip(src.strides()).enumerate() {
@@ -61,7 +61,7 @@ struct Search<T> {
     from: Source<T>,
     to: Target<u32>,
     /// Loops over the results: source, destination.
-    others: Nest<2>,
+    others: StridedLoops<2>,
     length: usize,
     stride: isize,
     direction: Direction,
@@ -105,7 +105,7 @@ impl<T: Keyed> Search<T> {
         best.map(|(key, start)| {
             if self.stride == 1 {
                 // Most likely the next row, which memory brings while the place is looked for.
-                prefetch_lines(self.from.at(from + range.end as isize), AHEAD, Cache::Second);
+                prefetch_lines(self.from.at(from + range.end as isize), AHEAD, Cache::L2);
             }
             let count = Self::BLOCK.min(range.end - start);
             (key, start + self.first_of(key, from, start, count))
@@ -221,8 +221,8 @@ fn greatest_key<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
 #[inline(always)]
 fn greatest_of<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
     let (vectors, rest) = block.as_chunks::<LANES>();
-    let greatest = joined(&T::greatest(vectors, direction), greater);
-    rest.iter().fold(greatest, |greatest, element| greater(element.key(direction), greatest))
+    let max_key = tree_reduce(&T::max_key(vectors, direction), greater);
+    rest.iter().fold(max_key, |max_key, element| greater(element.key(direction), max_key))
 }
 
 #[inline(always)]

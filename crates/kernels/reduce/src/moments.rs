@@ -14,13 +14,13 @@ use smallvec::SmallVec;
 use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::Aligned;
 use umber_kernels_base::isa::{Cache, prefetch_lines};
-use umber_kernels_base::nest::{Loop, Nest};
-use umber_kernels_base::room::Room;
 use umber_kernels_base::row::{
-    BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, tree_of_eight, vectorised_rows,
+    BLOCK, Buffer, Compute, LANES, Real, SEGMENT, Sums, tree_of_eight, vectorised_rows,
 };
 use umber_kernels_base::scaled::{Scale, are_squares_lost};
+use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::match_dtype;
@@ -78,7 +78,7 @@ fn compute(x: View, axes: Range<usize>, wanted: Wanted, dst: [&ViewMut; 2]) {
     if dst[0].size() == 0 {
         return;
     }
-    let summed = Nest::new(&x.shape()[axes.clone()], [&x.strides()[axes.clone()]]);
+    let summed = StridedLoops::new(&x.shape()[axes.clone()], [&x.strides()[axes.clone()]]);
     let mut outer = summed.clone();
     let inner = longest_run(&summed).map_or(Loop::ONCE, |place| outer.remove(place));
     if outer.count() > 1 && inner.length < RUN {
@@ -89,14 +89,14 @@ fn compute(x: View, axes: Range<usize>, wanted: Wanted, dst: [&ViewMut; 2]) {
             compute(View::of(&copy, &layout), axes, wanted, dst);
         }, else => panic!("{} is no real float", x.dtype()));
     }
-    let mut results = Nest::default();
+    let mut results = StridedLoops::default();
     for axis in (0..x.shape().len()).filter(|axis| !axes.contains(axis)) {
         results.push(Loop { length: x.shape()[axis], strides: [x.strides()[axis], dst[0].strides()[axis]] });
     }
     let mut runs = SmallVec::new();
     outer.walk(0..outer.count(), |[at]| runs.push(at));
     match_dtype!(float x.dtype(), T => {
-        assert_eq!(dst[0].dtype(), <<T as Real>::Work as umber_types::Element>::DTYPE, "sums have more digits");
+        assert_eq!(dst[0].dtype(), <<T as Real>::Compute as umber_types::Element>::DTYPE, "sums have more digits");
         let across = results.inner();
         let folds = if across.strides[0] == 1 && inner.strides[0] == across.length as isize {
             folds(across.length, inner.length)
@@ -127,7 +127,7 @@ fn compute(x: View, axes: Range<usize>, wanted: Wanted, dst: [&ViewMut; 2]) {
 }
 
 /// The place of the loop that elements of a result are read along: one over neighbours, if it is long, else the longest.
-fn longest_run(summed: &Nest<1>) -> Option<usize> {
+fn longest_run(summed: &StridedLoops<1>) -> Option<usize> {
     let key = |l: &Loop<1>| (l.strides[0] == 1 && l.length >= RUN, l.length);
     summed.loops().iter().enumerate().max_by_key(|(_, l)| key(l)).map(|(place, _)| place)
 }
@@ -147,7 +147,7 @@ enum Wanted {
 
 struct Task<T: Real> {
     src: Source<T>,
-    dst: [Target<T::Work>; 2],
+    dst: [Target<T::Compute>; 2],
     wanted: Wanted,
     /// Where the runs begin that the elements of one result lie in.
     runs: SmallVec<[isize; 1]>,
@@ -157,9 +157,9 @@ struct Task<T: Real> {
     /// Into how many parts side by side the results are split that rows of columns are too narrow for.
     folds: usize,
     /// All of the elements of a result.
-    summed: Nest<1>,
+    summed: StridedLoops<1>,
     /// Where the elements of each result begin, and where it goes.
-    results: Nest<2>,
+    results: StridedLoops<2>,
 }
 
 /// What is known of some elements.
@@ -218,7 +218,7 @@ impl<T: Real> Task<T> {
     /// Each result by itself.
     fn by_rows(&self) {
         let (count, parts) = (self.results.count(), self.parts(PART));
-        let mut found = Room::new_or_unwind(count * parts);
+        let mut found = ScratchVec::new_or_unwind(count * parts);
         let slots = Target::over(found.spare());
         parallel_ranges(count * parts, GRAIN / self.length.min(PART) + 1, |range| {
             let mut buffer = Buffer::default();
@@ -257,9 +257,9 @@ impl<T: Real> Task<T> {
     fn write(&self, to: isize, high: f64, low: f64) {
         // SAFETY: elements of the destinations, which one task writes.
         unsafe {
-            *self.dst[0].at(to) = T::Work::nearest(high);
+            *self.dst[0].at(to) = T::Compute::nearest(high);
             if !self.wants_squares() {
-                *self.dst[1].at(to) = T::Work::nearest(low);
+                *self.dst[1].at(to) = T::Compute::nearest(low);
             }
         }
     }
@@ -270,7 +270,7 @@ impl<T: Real> Task<T> {
         match self.wanted {
             Wanted::Spread { spread, freedom } => {
                 let Moments { count, squares, differ, .. } = moments;
-                let is_lost = are_squares_lost::<T::Work>(squares, count);
+                let is_lost = are_squares_lost::<T::Compute>(squares, count);
                 let (squares, scale) = if is_lost && (differ || !squares.is_finite()) {
                     self.scaled_squares(src)
                 } else {
@@ -288,13 +288,13 @@ impl<T: Real> Task<T> {
                 let mean = first + moments.mean;
                 if !mean.is_finite() {
                     let mean = self.scaled_mean(src);
-                    let high = T::Work::nearest(mean).wide();
+                    let high = T::Compute::nearest(mean).wide();
                     return self.write(to, high, if high.is_finite() { mean - high } else { 0.0 });
                 }
                 // What the sum loses, as Knuth: whichever of both is the greater.
                 let rest = mean - first;
                 let lost = (first - (mean - rest)) + (moments.mean - rest);
-                let high = T::Work::nearest(mean).wide();
+                let high = T::Compute::nearest(mean).wide();
                 self.write(to, high, if high.is_finite() { (mean - high) + lost } else { 0.0 });
             }
         }
@@ -350,7 +350,7 @@ impl<T: Real> Task<T> {
         &self,
         src: Source<T>,
         (run, part): (isize, Range<usize>),
-        buffer: &mut Buffer<T::Work>,
+        buffer: &mut Buffer<T::Compute>,
     ) -> Moments {
         let mut all = Moments::default();
         // SAFETY: an element of the source.
@@ -358,13 +358,13 @@ impl<T: Real> Task<T> {
         for start in part.clone().step_by(BLOCK) {
             let count = BLOCK.min(part.end - start);
             let from = src.at(run + start as isize * self.step);
-            let in_place = T::IS_WORK && self.step == 1;
+            let in_place = T::IS_COMPUTE && self.step == 1;
             // SAFETY: elements of the source, which have this type if they stay in place.
-            let values: &[T::Work] = unsafe {
+            let values: &[T::Compute] = unsafe {
                 if in_place {
                     std::slice::from_raw_parts(from.cast(), count)
                 } else {
-                    &buffer.load(from, self.step, count, T::Work::default())[..count]
+                    &buffer.load(from, self.step, count, T::Compute::default())[..count]
                 }
             };
             // Half of what follows is asked for in either pass, as fast as memory brings it.
@@ -372,7 +372,7 @@ impl<T: Real> Task<T> {
                 if in_place {
                     let half = |elements: usize| elements / 2;
                     let next = from.wrapping_add(count + half(pass * count + at));
-                    prefetch_lines(next, half(STRETCH.min(count - at)) * size_of::<T>(), Cache::Second);
+                    prefetch_lines(next, half(SEGMENT.min(count - at)) * size_of::<T>(), Cache::L2);
                 }
             };
             // Distances from any of them are small where the mean is far from zero.
@@ -381,8 +381,8 @@ impl<T: Real> Task<T> {
             let mean = (origin.wide() - first) + offsets / count as f64;
             let mut block = Moments { count: count as f64, mean, squares: 0.0, differ: false };
             if self.wants_squares() {
-                let centre = T::Work::nearest(first + mean);
-                let distance = |value: T::Work| (value - centre) * (value - centre);
+                let centre = T::Compute::nearest(first + mean);
+                let distance = |value: T::Compute| (value - centre) * (value - centre);
                 let squares = sum_over(values, centre, distance, |at| ask(1, at));
                 block.squares = around_mean(squares, count as f64, first + mean - centre.wide());
                 block.differ =
@@ -401,7 +401,7 @@ impl<T: Real> Task<T> {
         // A part of as many elements in all.
         let height = (PART / WIDTH).next_multiple_of(HEIGHT);
         let parts = self.parts(height);
-        let mut found = Room::new_or_unwind(groups * tiles * parts);
+        let mut found = ScratchVec::new_or_unwind(groups * tiles * parts);
         let slots = Target::over(found.spare());
         let grain = GRAIN / (height.min(self.length) * WIDTH.min(width)) + 1;
         let begin = |group: usize| {
@@ -410,7 +410,7 @@ impl<T: Real> Task<T> {
             places
         };
         parallel_ranges(groups * tiles * parts, grain, |range| {
-            let mut block = Aligned([[T::Work::default(); WIDTH]; HEIGHT]);
+            let mut block = Aligned([[T::Compute::default(); WIDTH]; HEIGHT]);
             for item in range {
                 let (tile, part) = (item / parts, item % parts);
                 let (group, first) = (tile / tiles, tile % tiles * WIDTH);
@@ -444,7 +444,7 @@ impl<T: Real> Task<T> {
 
     /// The first elements of some neighbouring results.
     #[inline(always)]
-    fn load_columns(&self, from: *const T, columns: usize, values: &mut [T::Work; WIDTH]) {
+    fn load_columns(&self, from: *const T, columns: usize, values: &mut [T::Compute; WIDTH]) {
         let across = self.results.inner().strides[0];
         if across != 1 {
             for (j, value) in values[..columns].iter_mut().enumerate() {
@@ -458,7 +458,7 @@ impl<T: Real> Task<T> {
         // At once, so that nothing is read again: else the compiler goes from element to element.
         match <&[T; WIDTH]>::try_from(line) {
             Ok(line) => {
-                let mut wide = [T::Work::default(); WIDTH];
+                let mut wide = [T::Compute::default(); WIDTH];
                 wide.iter_mut().zip(line).for_each(|(wide, &x)| *wide = x.widen());
                 *values = wide;
             }
@@ -472,11 +472,11 @@ impl<T: Real> Task<T> {
         src: Source<T>,
         (run, rows): (isize, Range<usize>),
         columns: usize,
-        block: &mut [[T::Work; WIDTH]; HEIGHT],
+        block: &mut [[T::Compute; WIDTH]; HEIGHT],
         found: &mut [Moments; WIDTH],
     ) {
         let mut all = ([0f64; WIDTH], [0f64; WIDTH]);
-        let mut firsts = [T::Work::default(); WIDTH];
+        let mut firsts = [T::Compute::default(); WIDTH];
         self.load_columns(src.at(0), columns, &mut firsts);
         if self.folds > 1 {
             // Parts of one result are measured from one element.
@@ -484,12 +484,12 @@ impl<T: Real> Task<T> {
                 firsts[column] = firsts[column - columns / self.folds];
             }
         }
-        let first = firsts.map(Work::wide);
-        let in_place = T::IS_WORK && columns == WIDTH && self.results.inner().strides[0] == 1;
+        let first = firsts.map(Compute::wide);
+        let in_place = T::IS_COMPUTE && columns == WIDTH && self.results.inner().strides[0] == 1;
         for start in rows.clone().step_by(HEIGHT) {
             let height = HEIGHT.min(rows.end - start);
             let from = src.at(run + start as isize * self.step);
-            let block: Block<T::Work> = if in_place {
+            let block: Block<T::Compute> = if in_place {
                 Block { start: from.cast(), step: self.step, height }
             } else {
                 for (row, values) in block[..height].iter_mut().enumerate() {
@@ -506,13 +506,13 @@ impl<T: Real> Task<T> {
             let mut centre = origin;
             for j in 0..WIDTH {
                 means[j] = (origin[j].wide() - first[j]) + offsets[j] / count;
-                centre[j] = T::Work::nearest(first[j] + means[j]);
+                centre[j] = T::Compute::nearest(first[j] + means[j]);
             }
             let next = |row: usize| {
                 if in_place {
                     // As in a row.
                     let next = from.wrapping_offset((HEIGHT + row) as isize * self.step);
-                    prefetch_lines(next, WIDTH * size_of::<T>(), Cache::Second);
+                    prefetch_lines(next, WIDTH * size_of::<T>(), Cache::L2);
                 }
             };
             let squares = if self.wants_squares() {
@@ -550,10 +550,15 @@ impl<T: Real> Task<T> {
 
 /// The sum of `part` of each value, of which `nothing` makes zero; `before` is called with the place of each stretch.
 #[inline(always)]
-fn sum_over<W: Work>(values: &[W], nothing: W, part: impl Fn(W) -> W + Copy, before: impl Fn(usize)) -> f64 {
+fn sum_over<W: Compute>(
+    values: &[W],
+    nothing: W,
+    part: impl Fn(W) -> W + Copy,
+    before: impl Fn(usize),
+) -> f64 {
     let mut sums = Sums::default();
     let (vectors, rest) = values.split_at(values.len() / LANES * LANES);
-    sums.add_stretches(vectors, part, before);
+    sums.add_segments(vectors, part, before);
     if !rest.is_empty() {
         let mut last = [nothing; LANES];
         last[..rest.len()].copy_from_slice(rest);
@@ -584,7 +589,7 @@ impl<W> Block<W> {
 /// # Safety
 /// The block has as many rows as it says.
 #[inline(always)]
-unsafe fn column_sums<W: Work>(
+unsafe fn column_sums<W: Compute>(
     block: &Block<W>,
     part: impl Fn(W, usize) -> W,
     before: impl Fn(usize),
@@ -643,7 +648,7 @@ mod tests {
         let mut kept = shape.to_vec();
         kept[axes.clone()].fill(1);
         let (from, to) = (Layout::contiguous(Shape::from(shape)), Layout::contiguous(Shape::from(&kept[..])));
-        let mut found = vec![T::Work::default(); to.size()];
+        let mut found = vec![T::Compute::default(); to.size()];
         variances(View::of(&x, &from), axes.clone(), ViewMut::of(&mut found, &to));
         for (found, exact) in found.iter().zip(expected(&wide, shape, &axes)) {
             // Distances are as exact as the elements, of which they are a small part.

@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use umber_kernels_base::caches::{Aligned, STREAM_FROM, finish_streaming, stores_past_them_pay, stream};
+use umber_kernels_base::caches::{Aligned, STREAM_FROM, finish_streaming, nontemporal_stores_pay, stream};
 use umber_kernels_base::isa::{Cache, prefetch_lines};
-use umber_kernels_base::nest::Nest;
-use umber_kernels_base::room::vector_or_unwind;
-use umber_kernels_base::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, sum_of, vectorised_rows};
+use umber_kernels_base::row::{BLOCK, Buffer, Compute, LANES, Real, SEGMENT, Sums, sum_of, vectorised_rows};
 use umber_kernels_base::scaled::{Scale, are_squares_lost};
+use umber_kernels_base::scratch_vec::vector_or_unwind;
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::match_dtype;
@@ -62,25 +62,25 @@ fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>,
         return;
     }
     assert!(length == 1 || dst.strides()[leading.len()] == 1, "rows of the result are dense");
-    let nest = Nest::new(leading, [&x.strides()[..leading.len()], &dst.strides()[..leading.len()]]);
+    let loops = StridedLoops::new(leading, [&x.strides()[..leading.len()], &dst.strides()[..leading.len()]]);
     match_dtype!(float x.dtype(), T => {
         let task = Rows::<T> {
             centre,
             eps,
             length,
             stride: x.strides()[leading.len()],
-            step: nest.inner().strides[0],
+            step: loops.inner().strides[0],
             weight: weight.map(|weight| parameter::<T>(&weight)),
             bias: bias.map(|bias| parameter::<T>(&bias)),
-            streams: x.size() * size_of::<T>() >= STREAM_FROM && stores_past_them_pay(),
+            streams: x.size() * size_of::<T>() >= STREAM_FROM && nontemporal_stores_pay(),
         };
         let (from, to) = (Source::<T>::of(x), Target::<T>::of(dst));
-        parallel_ranges(nest.count(), GRAIN / length, |range| {
-            let mut room = Room::new();
-            nest.walk(range, |[at, out]| {
+        parallel_ranges(loops.count(), GRAIN / length, |range| {
+            let mut buffers = RowBuffers::new();
+            loops.walk(range, |[at, out]| {
                 vectorised_rows::<T, _>(
                     #[inline(always)]
-                    || task.row(from.shifted(at), to.shifted(out), &mut room),
+                    || task.row(from.shifted(at), to.shifted(out), &mut buffers),
                 );
             });
             if task.streams {
@@ -91,14 +91,14 @@ fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>,
 }
 
 /// Weights or biases in the type that computes, padded to whole vectors.
-fn parameter<T: Real>(view: &View) -> Vec<T::Work> {
+fn parameter<T: Real>(view: &View) -> Vec<T::Compute> {
     let (src, stride) = (Source::<T>::of(view), view.strides()[0]);
     // SAFETY: the layout of the view holds the elements.
     let element = |i: usize| unsafe { *src.at(i as isize * stride) }.widen();
     let padded = view.size().next_multiple_of(LANES);
     let mut values = vector_or_unwind(padded);
     values.extend((0..view.size()).map(element));
-    values.resize(padded, T::Work::default());
+    values.resize(padded, T::Compute::default());
     values
 }
 
@@ -109,27 +109,28 @@ struct Rows<T: Real> {
     stride: isize,
     /// From a row to the next one, as a rule.
     step: isize,
-    weight: Option<Vec<T::Work>>,
-    bias: Option<Vec<T::Work>>,
+    weight: Option<Vec<T::Compute>>,
+    bias: Option<Vec<T::Compute>>,
     /// Does the result go past the caches?
     streams: bool,
 }
 
 impl<T: Real> Rows<T> {
     #[inline(always)]
-    fn row(&self, src: Source<T>, dst: Target<T>, room: &mut Room<T>) {
-        let Room { buffer, stage } = room;
+    fn row(&self, src: Source<T>, dst: Target<T>, buffers: &mut RowBuffers<T>) {
+        let RowBuffers { buffer, stage } = buffers;
         let count = self.length as f64;
-        let zero = T::Work::default();
+        let zero = T::Compute::default();
         if self.length <= BLOCK {
-            let mean = |values: &[T::Work]| match self.centre {
-                Centre::Mean => T::Work::nearest(sum_of(values, |value| value) / count),
+            let mean = |values: &[T::Compute]| match self.centre {
+                Centre::Mean => T::Compute::nearest(sum_of(values, |value| value) / count),
                 Centre::Zero => zero,
             };
-            let in_place = T::IS_WORK && self.stride == 1 && self.length.is_multiple_of(LANES);
+            let in_place = T::IS_COMPUTE && self.stride == 1 && self.length.is_multiple_of(LANES);
             let (values, mean) = if in_place && self.length > 0 {
                 // SAFETY: the layout of the source holds the row, whose elements have this type.
-                let values: &[T::Work] = unsafe { std::slice::from_raw_parts(src.at(0).cast(), self.length) };
+                let values: &[T::Compute] =
+                    unsafe { std::slice::from_raw_parts(src.at(0).cast(), self.length) };
                 (values, mean(values))
             } else {
                 let values = self.load(src, 0..self.length, zero, buffer);
@@ -138,14 +139,14 @@ impl<T: Real> Rows<T> {
                 (&*values, mean)
             };
             let mut squares = Sums::default();
-            squares.add_stretches(
+            squares.add_segments(
                 values,
                 |value| (value - mean) * (value - mean),
                 |at| {
                     if self.stride == 1 {
                         let next = src.at(self.step + at as isize);
-                        let count = STRETCH.min(self.length - at);
-                        prefetch_lines(next, count * size_of::<T>(), Cache::Second);
+                        let count = SEGMENT.min(self.length - at);
+                        prefetch_lines(next, count * size_of::<T>(), Cache::L2);
                     }
                 },
             );
@@ -174,7 +175,7 @@ impl<T: Real> Rows<T> {
                 total += sum_of(self.load(src, block, zero, buffer), |value| value);
             }
         }
-        let mean = T::Work::nearest(total / count);
+        let mean = T::Compute::nearest(total / count);
         let mut squares = 0.0;
         for block in blocks(self.length) {
             squares += sum_of(self.load(src, block, mean, buffer), |value| (value - mean) * (value - mean));
@@ -201,7 +202,7 @@ impl<T: Real> Rows<T> {
 
     /// May the mean have lost digits that matter beside the deviation, since it is so far from zero?
     #[inline(always)]
-    fn is_rounded(&self, found: &Measured<T::Work>) -> bool {
+    fn is_rounded(&self, found: &Measured<T::Compute>) -> bool {
         const FAR: f64 = 4.0;
         let mean = found.mean.wide();
         mean * mean * self.length as f64 > FAR * found.squares
@@ -209,9 +210,9 @@ impl<T: Real> Rows<T> {
 
     /// Have squares been lost, beside which `eps` is nothing?
     #[inline(always)]
-    fn is_out_of_range(&self, found: &Measured<T::Work>) -> bool {
+    fn is_out_of_range(&self, found: &Measured<T::Compute>) -> bool {
         let count = self.length as f64;
-        are_squares_lost::<T::Work>(found.squares + count * self.eps, count)
+        are_squares_lost::<T::Compute>(found.squares + count * self.eps, count)
     }
 
     /// The row by elements in float64, scaled; answers whether that was done: not if one is not finite.
@@ -242,7 +243,7 @@ impl<T: Real> Rows<T> {
             normal *= self.weight.as_ref().map_or(1.0, |weight| weight[i].wide());
             normal += self.bias.as_ref().map_or(0.0, |bias| bias[i].wide());
             // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
-            unsafe { *dst.at(i as isize) = T::narrow(T::Work::nearest(normal)) };
+            unsafe { *dst.at(i as isize) = T::narrow(T::Compute::nearest(normal)) };
         }
         true
     }
@@ -252,9 +253,9 @@ impl<T: Real> Rows<T> {
         &self,
         src: Source<T>,
         block: Range<usize>,
-        padding: T::Work,
-        buffer: &'b mut Buffer<T::Work>,
-    ) -> &'b mut [T::Work] {
+        padding: T::Compute,
+        buffer: &'b mut Buffer<T::Compute>,
+    ) -> &'b mut [T::Compute] {
         let first = src.at(block.start as isize * self.stride);
         // SAFETY: the layout of the source holds the row.
         unsafe { buffer.load(first, self.stride, block.len(), padding) }
@@ -262,10 +263,10 @@ impl<T: Real> Rows<T> {
 
     /// Write the normalised values of a row from `start` on.
     #[inline(always)]
-    fn finish(&self, values: &[T::Work], start: usize, found: &Measured<T::Work>, dst: &mut [T]) {
+    fn finish(&self, values: &[T::Compute], start: usize, found: &Measured<T::Compute>, dst: &mut [T]) {
         let Measured { mean, rest, squares } = *found;
-        let factor = T::Work::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
-        if rest == T::Work::default() {
+        let factor = T::Compute::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
+        if rest == T::Compute::default() {
             self.write(values, start, dst, |value| (value - mean) * factor);
         } else {
             self.write(values, start, dst, |value| ((value - mean) - rest) * factor);
@@ -274,7 +275,13 @@ impl<T: Real> Rows<T> {
 
     /// Write the values of a row from `start` on, each normalised by `normal`, scaled and shifted.
     #[inline(always)]
-    fn write(&self, values: &[T::Work], start: usize, dst: &mut [T], normal: impl Fn(T::Work) -> T::Work) {
+    fn write(
+        &self,
+        values: &[T::Compute],
+        start: usize,
+        dst: &mut [T],
+        normal: impl Fn(T::Compute) -> T::Compute,
+    ) {
         let elements = dst.iter_mut().zip(values);
         match (&self.weight, &self.bias) {
             (None, None) => elements.for_each(|(element, &value)| *element = T::narrow(normal(value))),
@@ -310,7 +317,7 @@ struct Measured<W> {
     squares: f64,
 }
 
-impl<W: Work> Measured<W> {
+impl<W: Compute> Measured<W> {
     /// The same with the digits that the mean lost, given the sum of distances from it.
     #[inline(always)]
     fn refined(self, distances: f64, count: f64) -> Measured<W> {
@@ -323,16 +330,16 @@ impl<W: Work> Measured<W> {
 }
 
 /// Room for a row.
-struct Room<T: Real> {
+struct RowBuffers<T: Real> {
     /// As it is computed.
-    buffer: Buffer<T::Work>,
+    buffer: Buffer<T::Compute>,
     /// As it goes past the caches.
     stage: Aligned<[T; BLOCK]>,
 }
 
-impl<T: Real> Room<T> {
-    fn new() -> Room<T> {
-        Room { buffer: Buffer::default(), stage: Aligned([T::narrow(T::Work::default()); BLOCK]) }
+impl<T: Real> RowBuffers<T> {
+    fn new() -> RowBuffers<T> {
+        RowBuffers { buffer: Buffer::default(), stage: Aligned([T::narrow(T::Compute::default()); BLOCK]) }
     }
 }
 

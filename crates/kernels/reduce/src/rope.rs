@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use umber_kernels_base::nest::Nest;
-use umber_kernels_base::room::{Room, collect_or_unwind, vector_or_unwind};
-use umber_kernels_base::row::{Real, Work, vectorised_rows};
+use umber_kernels_base::row::{Compute, Real, vectorised_rows};
+use umber_kernels_base::scratch_vec::{ScratchVec, collect_or_unwind, vector_or_unwind};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::threads::parallel_for;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Pairing, match_dtype};
@@ -31,10 +31,10 @@ pub fn rope(x: View, offset: View, speeds: &[f64], pairing: Pairing, out: ViewMu
     if x.size() == 0 {
         return;
     }
-    let nest = Nest::new(batch, [&x.strides()[..batch.len()], offset.strides()]);
+    let loops = StridedLoops::new(batch, [&x.strides()[..batch.len()], offset.strides()]);
     let from = Source::<i64>::of(&offset);
-    let mut starts = vector_or_unwind(nest.count());
-    nest.walk(0..nest.count(), |[at, place]| {
+    let mut starts = vector_or_unwind(loops.count());
+    loops.walk(0..loops.count(), |[at, place]| {
         // SAFETY: the layout of the offsets holds the element.
         starts.push((at, unsafe { *from.at(place) }));
     });
@@ -91,8 +91,8 @@ impl<T: Real> Whole<'_, T> {
     #[inline(always)]
     fn turn(&self, starts: &[(isize, i64)], run: Range<usize>, rows: Range<usize>) {
         let table =
-            Table::<T::Work>::new(starts[run.start].1 as f64 + rows.start as f64, rows.len(), self.speeds);
-        let mut row = Room::filled_or_unwind(T::Work::default(), self.features);
+            Table::<T::Compute>::new(starts[run.start].1 as f64 + rows.start as f64, rows.len(), self.speeds);
+        let mut row = ScratchVec::filled_or_unwind(T::Compute::default(), self.features);
         for sequence in run {
             for (place, at) in rows.clone().enumerate() {
                 let from = self.x.shifted(starts[sequence].0 + at as isize * self.row_stride);
@@ -118,7 +118,7 @@ struct Table<W> {
     pairs: usize,
 }
 
-impl<W: Work> Table<W> {
+impl<W: Compute> Table<W> {
     /// For `count` positions from `first` on.
     ///
     /// Those after the first follow from it by turning on: over so few the errors stay far below those of the result.

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::Aligned;
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{DType, ScanDirection, ScanExtent, ScanKind, match_dtype};
@@ -96,12 +96,15 @@ struct Stretch {
 }
 
 /// A total of any scan: memory with room and alignment for it.
-type Room = u128;
+type TotalSlot = u128;
 
 impl Leaves {
     const fn of<F: Fold>() -> Leaves {
         assert!(size_of::<F::In>() == size_of::<F::Out>());
-        assert!(size_of::<F::Total>() <= size_of::<Room>() && align_of::<F::Total>() <= align_of::<Room>());
+        assert!(
+            size_of::<F::Total>() <= size_of::<TotalSlot>()
+                && align_of::<F::Total>() <= align_of::<TotalSlot>()
+        );
         Leaves {
             size: size_of::<F::In>(),
             total_size: size_of::<F::Total>(),
@@ -194,7 +197,7 @@ struct Scan {
     src: Source<u8>,
     dst: Target<u8>,
     /// Loops over the lines: source, destination.
-    others: Nest<2>,
+    others: StridedLoops<2>,
     length: usize,
     strides: [isize; 2],
     extent: ScanExtent,
@@ -202,7 +205,7 @@ struct Scan {
 
 impl Scan {
     fn new(src: &View, axis: usize, direction: ScanDirection, extent: ScanExtent, dst: &ViewMut) -> Scan {
-        let mut others = Nest::new(&[], [&[], &[]]);
+        let mut others = StridedLoops::new(&[], [&[], &[]]);
         for (other, &length) in src.shape().iter().enumerate() {
             if other != axis {
                 others.push(Loop { length, strides: [src.strides()[other], dst.strides()[other]] });
@@ -236,8 +239,8 @@ impl Scan {
                 self.others.walk(0..lines, |starts| self.share_line(leaves, starts));
             }
             _ => parallel_ranges(lines, GRAIN / self.length, |range| {
-                let mut room: Room = 0;
-                let total = std::ptr::from_mut(&mut room).cast::<u8>();
+                let mut slots: TotalSlot = 0;
+                let total = std::ptr::from_mut(&mut slots).cast::<u8>();
                 // SAFETY: the room is a total's.
                 unsafe { (leaves.clear)(total, 1) };
                 self.others.walk(range, |starts| self.part_of_line(leaves, starts, 0..self.length, total));
@@ -268,7 +271,7 @@ impl Scan {
     fn share_line(&self, leaves: &Leaves, starts: [isize; 2]) {
         let parts = self.length / (LONG / 2);
         let part = |i: usize| self.length * i / parts..self.length * (i + 1) / parts;
-        let mut totals: Vec<Room> = vec![0; parts];
+        let mut totals: Vec<TotalSlot> = vec![0; parts];
         let shared = Target::over(&mut totals);
         let total = |i: usize| shared.at(i as isize).cast::<u8>();
         // SAFETY: the room is a total's.
@@ -283,7 +286,7 @@ impl Scan {
                 (leaves.absorb)(first.src, self.strides[0], range.len(), total(i + 1));
             }
         });
-        let mut before: Room = 0;
+        let mut before: TotalSlot = 0;
         let before = std::ptr::from_mut(&mut before).cast::<u8>();
         // SAFETY: the totals were made above, one a part.
         unsafe {
@@ -301,8 +304,8 @@ impl Scan {
         let tiles = columns.length.div_ceil(TILE);
         let items = self.others.count() * tiles;
         parallel_ranges(items, GRAIN / (self.length * TILE.min(columns.length)), |range| {
-            let mut room = Aligned([MaybeUninit::<Room>::uninit(); TILE]);
-            let totals = room.0.as_mut_ptr().cast::<u8>();
+            let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); TILE]);
+            let totals = slots.0.as_mut_ptr().cast::<u8>();
             for item in range {
                 let (outer, first) = (item / tiles, item % tiles * TILE);
                 let width = TILE.min(columns.length - first);

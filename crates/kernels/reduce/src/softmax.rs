@@ -6,9 +6,9 @@ use std::ops::Range;
 use num_traits::Float;
 use umber_kernels_base::caches::Aligned;
 use umber_kernels_base::isa::{Cache, prefetch_lines};
-use umber_kernels_base::nest::Nest;
-use umber_kernels_base::row::{BLOCK, LANES, Real, Sums, Work, greatest, larger, store, vectorised_rows};
+use umber_kernels_base::row::{BLOCK, Compute, LANES, Real, Sums, max_of, maximum, store, vectorised_rows};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Element, match_dtype};
@@ -81,26 +81,26 @@ struct Row<T> {
 }
 
 /// Loops over the rows of a view and of another one.
-fn rows(src: &View, other: &[isize]) -> (Nest<2>, usize, isize) {
+fn rows(src: &View, other: &[isize]) -> (StridedLoops<2>, usize, isize) {
     let (&length, leading) = src.shape().split_last().expect("a row has an axis");
-    let nest = Nest::new(leading, [&src.strides()[..leading.len()], &other[..leading.len()]]);
-    (nest, length, src.strides()[leading.len()])
+    let loops = StridedLoops::new(leading, [&src.strides()[..leading.len()], &other[..leading.len()]]);
+    (loops, length, src.strides()[leading.len()])
 }
 
 /// The rows at some offsets, most of which follow each other as the innermost loop of the nest says.
 fn rows_of<T: Real>(
     src: Source<T>,
-    nest: &Nest<2>,
+    loops: &StridedLoops<2>,
     stride: isize,
     length: usize,
 ) -> impl Fn(isize) -> Row<T> + Sync {
-    let step = nest.inner().strides[0];
+    let step = loops.inner().strides[0];
     let ahead = (stride == 1 && length * size_of::<T>() <= SHORT).then_some(step);
     move |at| Row { src: src.shifted(at), stride, length, ahead }
 }
 
 fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
-    let (nest, length, stride) = rows(src, dst.strides());
+    let (loops, length, stride) = rows(src, dst.strides());
     if length == 0 {
         return;
     }
@@ -109,15 +109,15 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
         "rows of the result of softmax are dense"
     );
     let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
-    let row = rows_of(from, &nest, stride, length);
-    if nest.count() < num_threads() && length >= LONG {
-        nest.walk(0..nest.count(), |[at, out]| share_softmax(row(at), to.shifted(out)));
+    let row = rows_of(from, &loops, stride, length);
+    if loops.count() < num_threads() && length >= LONG {
+        loops.walk(0..loops.count(), |[at, out]| share_softmax(row(at), to.shifted(out)));
         return;
     }
-    let [step, out_step] = nest.inner().strides;
-    parallel_ranges(nest.count(), GRAIN / length, |range| {
+    let [step, out_step] = loops.inner().strides;
+    parallel_ranges(loops.count(), GRAIN / length, |range| {
         let mut stage = Stage::new();
-        nest.runs(range, |[at, out], count| {
+        loops.inner_runs(range, |[at, out], count| {
             let stage = &mut stage;
             vectorised_rows::<T, _>(
                 #[inline(always)]
@@ -134,18 +134,18 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
 #[inline(always)]
 fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     let whole = 0..row.length;
-    let mut room = Aligned([T::Work::default(); CHUNK]);
+    let mut buffer = Aligned([T::Compute::default(); CHUNK]);
     if row.length <= CHUNK {
         let elements = row.dense(whole, stage);
         let mut sums = Sums::default();
-        let values = exponentials(elements, greatest(elements), &mut room.0, &mut sums);
+        let values = exponentials(elements, max_of(elements), &mut buffer.0, &mut sums);
         scale(values, sums.total());
         // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
         unsafe { store(values, dst.at(0), row.length) };
         return;
     }
     let peak = row_peak(row, whole.clone(), stage);
-    if !T::IS_WORK || row.length > KEPT {
+    if !T::IS_COMPUTE || row.length > KEPT {
         let total = row_total(row, whole.clone(), peak, stage);
         write_row(row, whole, peak, total, dst, stage);
         return;
@@ -155,7 +155,7 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
             row.ask_ahead(place, chunk.len());
-            let values = exponentials(chunk, peak, &mut room.0, &mut sums);
+            let values = exponentials(chunk, peak, &mut buffer.0, &mut sums);
             // SAFETY: as above.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };
             place += chunk.len();
@@ -163,7 +163,7 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     }
     // SAFETY: as above; all elements were just written.
     let written = unsafe { std::slice::from_raw_parts_mut(dst.at(0), row.length) };
-    let factor = T::Work::nearest(1.0 / sums.total());
+    let factor = T::Compute::nearest(1.0 / sums.total());
     for element in written {
         *element = T::narrow(element.widen() * factor);
     }
@@ -182,10 +182,10 @@ fn share_softmax<T: Real>(row: Row<T>, dst: Target<T>) {
 }
 
 /// Peak and total of one long row, shared among threads.
-fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
+fn share_totals<T: Real>(row: Row<T>) -> (T::Compute, f64) {
     let parts = row.length / (LONG / 2);
     let part = |i: usize| row.length * i / parts..row.length * (i + 1) / parts;
-    let mut peaks = vec![T::Work::default(); parts];
+    let mut peaks = vec![T::Compute::default(); parts];
     let shared = Target::over(&mut peaks);
     parallel_for(parts, |i| {
         let peak = vectorised_rows::<T, _>(
@@ -195,7 +195,7 @@ fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
         // SAFETY: each task writes its own element.
         unsafe { *shared.at(i as isize) = peak };
     });
-    let peak = peaks.iter().fold(T::Work::neg_infinity(), |a, &b| larger(a, b));
+    let peak = peaks.iter().fold(T::Compute::neg_infinity(), |a, &b| maximum(a, b));
     let mut totals = vec![0.0; parts];
     let shared = Target::over(&mut totals);
     parallel_for(parts, |i| {
@@ -211,12 +211,12 @@ fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
 
 /// A block of a row whose elements lie apart, brought together.
 struct Stage<T> {
-    room: Aligned<[MaybeUninit<T>; BLOCK]>,
+    buffer: Aligned<[MaybeUninit<T>; BLOCK]>,
 }
 
 impl<T: Real> Stage<T> {
     fn new() -> Stage<T> {
-        Stage { room: Aligned([MaybeUninit::uninit(); BLOCK]) }
+        Stage { buffer: Aligned([MaybeUninit::uninit(); BLOCK]) }
     }
 }
 
@@ -226,7 +226,7 @@ impl<T: Real> Row<T> {
     fn ask_ahead(self, from: usize, count: usize) {
         if let Some(step) = self.ahead {
             let next = self.src.at(from as isize + step);
-            prefetch_lines(next, count * size_of::<T>(), Cache::Second);
+            prefetch_lines(next, count * size_of::<T>(), Cache::L2);
         }
     }
 
@@ -242,13 +242,13 @@ impl<T: Real> Row<T> {
             // SAFETY: the layout of the source holds the row, and nobody writes it while a kernel reads it.
             return unsafe { std::slice::from_raw_parts(first, range.len()) };
         }
-        let room = &mut stage.room.0[..range.len()];
-        for (i, element) in room.iter_mut().enumerate() {
+        let buffer = &mut stage.buffer.0[..range.len()];
+        for (i, element) in buffer.iter_mut().enumerate() {
             // SAFETY: as above.
             element.write(unsafe { *first.wrapping_offset(i as isize * self.stride) });
         }
         // SAFETY: just written.
-        unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), room.len()) }
+        unsafe { std::slice::from_raw_parts(buffer.as_ptr().cast(), buffer.len()) }
     }
 }
 
@@ -262,29 +262,29 @@ fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 #[inline(always)]
 fn exponentials<'r, T: Real>(
     elements: &[T],
-    peak: T::Work,
-    room: &'r mut [T::Work; CHUNK],
+    peak: T::Compute,
+    buffer: &'r mut [T::Compute; CHUNK],
     sums: &mut Sums,
-) -> &'r mut [T::Work] {
+) -> &'r mut [T::Compute] {
     let padded = elements.len().next_multiple_of(LANES);
-    let values = &mut room[..padded];
+    let values = &mut buffer[..padded];
     let to = values.as_mut_ptr();
-    let from = if T::IS_WORK && elements.len() == padded {
+    let from = if T::IS_COMPUTE && elements.len() == padded {
         elements.as_ptr().cast()
     } else {
         for (value, &element) in values.iter_mut().zip(elements) {
             *value = element.widen();
         }
-        values[elements.len()..].fill(T::Work::neg_infinity());
+        values[elements.len()..].fill(T::Compute::neg_infinity());
         to.cast_const()
     };
     // SAFETY: elements that are what they compute in, and apart from the room, or those that are there.
-    unsafe { T::Work::exponentials(from, to, padded, peak, sums) };
+    unsafe { T::Compute::exponentials(from, to, padded, peak, sums) };
     values
 }
 
 #[inline(always)]
-fn scale<W: Work>(values: &mut [W], total: f64) {
+fn scale<W: Compute>(values: &mut [W], total: f64) {
     let factor = W::nearest(1.0 / total);
     for value in values {
         *value = *value * factor;
@@ -293,24 +293,24 @@ fn scale<W: Work>(values: &mut [W], total: f64) {
 
 /// The greatest element in a range of a row.
 #[inline(always)]
-fn row_peak<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> T::Work {
-    let mut peak = T::Work::neg_infinity();
+fn row_peak<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> T::Compute {
+    let mut peak = T::Compute::neg_infinity();
     for block in blocks(range) {
-        peak = larger(peak, greatest(row.dense(block, stage)));
+        peak = maximum(peak, max_of(row.dense(block, stage)));
     }
     peak
 }
 
 /// The sum of the exponentials in a range of a row.
 #[inline(always)]
-fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Work, stage: &mut Stage<T>) -> f64 {
-    let mut room = Aligned([T::Work::default(); CHUNK]);
+fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Compute, stage: &mut Stage<T>) -> f64 {
+    let mut buffer = Aligned([T::Compute::default(); CHUNK]);
     let mut sums = Sums::default();
     for block in blocks(range) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
             row.ask_ahead(place, chunk.len());
-            exponentials(chunk, peak, &mut room.0, &mut sums);
+            exponentials(chunk, peak, &mut buffer.0, &mut sums);
             place += chunk.len();
         }
     }
@@ -322,17 +322,17 @@ fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Work, stage: &m
 fn write_row<T: Real>(
     row: Row<T>,
     range: Range<usize>,
-    peak: T::Work,
+    peak: T::Compute,
     total: f64,
     dst: Target<T>,
     stage: &mut Stage<T>,
 ) {
-    let mut room = Aligned([T::Work::default(); CHUNK]);
+    let mut buffer = Aligned([T::Compute::default(); CHUNK]);
     let mut known = Sums::default();
     for block in blocks(range) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            let values = exponentials(chunk, peak, &mut room.0, &mut known);
+            let values = exponentials(chunk, peak, &mut buffer.0, &mut known);
             scale(values, total);
             // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };
@@ -345,7 +345,7 @@ fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
     let to = Target::<T>::of(dst);
     totals_of_rows::<T>(src, dst.strides(), |out, peak, total| {
         // An infinite or NaN peak is the answer; the total is then NaN.
-        let sum = if peak.is_finite() { T::Work::nearest(peak.wide() + total.ln()) } else { peak };
+        let sum = if peak.is_finite() { T::Compute::nearest(peak.wide() + total.ln()) } else { peak };
         // SAFETY: the offset comes from the layout of the destination.
         unsafe { *to.at(out) = T::narrow(sum) };
     });
@@ -353,35 +353,35 @@ fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
 
 fn shifted_typed<T: Real>(src: &View, peaks: &ViewMut, logs: &ViewMut) {
     assert!(
-        [peaks, logs].iter().all(|out| out.dtype() == T::Work::DTYPE),
+        [peaks, logs].iter().all(|out| out.dtype() == T::Compute::DTYPE),
         "results in the dtype that computes"
     );
-    let (to_peaks, to_logs) = (Target::<T::Work>::of(peaks), Target::<T::Work>::of(logs));
+    let (to_peaks, to_logs) = (Target::<T::Compute>::of(peaks), Target::<T::Compute>::of(logs));
     totals_of_rows::<T>(src, peaks.strides(), |out, peak, total| {
         let log = if peak.is_finite() { total.ln() } else { 0.0 };
         // SAFETY: the offset comes from the layout that both destinations have.
         unsafe {
             *to_peaks.at(out) = peak;
-            *to_logs.at(out) = T::Work::nearest(log);
+            *to_logs.at(out) = T::Compute::nearest(log);
         }
     });
 }
 
 /// Hand the greatest element of each row, and the sum of exponentials below it, to `write` with the offset that `strides` give
 /// the row.
-fn totals_of_rows<T: Real>(src: &View, strides: &[isize], write: impl Fn(isize, T::Work, f64) + Sync) {
-    let (nest, length, stride) = rows(src, strides);
-    let row = rows_of(Source::<T>::of(src), &nest, stride, length);
-    if nest.count() < num_threads() && length >= LONG {
-        nest.walk(0..nest.count(), |[at, out]| {
+fn totals_of_rows<T: Real>(src: &View, strides: &[isize], write: impl Fn(isize, T::Compute, f64) + Sync) {
+    let (loops, length, stride) = rows(src, strides);
+    let row = rows_of(Source::<T>::of(src), &loops, stride, length);
+    if loops.count() < num_threads() && length >= LONG {
+        loops.walk(0..loops.count(), |[at, out]| {
             let (peak, total) = share_totals(row(at));
             write(out, peak, total);
         });
         return;
     }
-    parallel_ranges(nest.count(), GRAIN / length.max(1), |range| {
+    parallel_ranges(loops.count(), GRAIN / length.max(1), |range| {
         let mut stage = Stage::new();
-        nest.walk(range, |[at, out]| {
+        loops.walk(range, |[at, out]| {
             let stage = &mut stage;
             // Inside the walk, which calls this through a pointer: only what is inlined is compiled anew.
             let (peak, total) = vectorised_rows::<T, _>(

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use umber_kernels_base::isa::vectorised;
 use umber_kernels_base::keys::{Direction, Key, Keyed};
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{DType, Side, match_dtype};
@@ -29,12 +29,13 @@ pub fn searchsorted(side: Side, sorted: View, values: View, dst: ViewMut) {
     assert_eq!(dst.dtype(), DType::UInt32, "places are uint32");
     assert_eq!(sorted.shape()[..batch], values.shape()[..batch], "a sorted row for each group of values");
     assert_eq!(values.shape(), dst.shape(), "a place for each value");
-    let mut rows = Nest::new(&[], [&[], &[], &[]]);
+    let mut rows = StridedLoops::new(&[], [&[], &[], &[]]);
     for axis in 0..batch {
         let strides = [sorted.strides()[axis], values.strides()[axis], dst.strides()[axis]];
         rows.push(Loop { length: values.shape()[axis], strides });
     }
-    let inner = Nest::new(&values.shape()[batch..], [&values.strides()[batch..], &dst.strides()[batch..]]);
+    let inner =
+        StridedLoops::new(&values.shape()[batch..], [&values.strides()[batch..], &dst.strides()[batch..]]);
     let (length, stride) = (sorted.shape()[batch], sorted.strides()[batch]);
     let to = Target::of(&dst);
     match_dtype!(sorted.dtype(), T => {
@@ -54,7 +55,7 @@ struct Search<T> {
     values: Source<T>,
     to: Target<u32>,
     /// Loops over the values of a row: values, destination.
-    inner: Nest<2>,
+    inner: StridedLoops<2>,
     length: usize,
     stride: isize,
     side: Side,
@@ -81,7 +82,7 @@ impl<T: Keyed> Search<T> {
     /// As [`Search::find`] where the keys of the sorted row are at hand.
     fn find_together(&self, [_, values, to]: [isize; 3], part: Range<usize>, keys: &[T::Key]) {
         let strides = self.inner.inner().strides;
-        self.inner.runs(part, |[from, place], length| {
+        self.inner.inner_runs(part, |[from, place], length| {
             let (from, to) = (self.values.shifted(values + from), self.to.shifted(to + place));
             vectorised(
                 #[inline(always)]

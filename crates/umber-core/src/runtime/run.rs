@@ -57,7 +57,7 @@ fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
     let mut interrupts = Interrupts::new();
     for step in 0..plan.len() {
         interrupts.check()?;
-        let _step = fork::Step::begin();
+        let _step = fork::NoForkGuard::begin();
         let mut failed = Ok(());
         let mut deliver = |number: usize, storage| {
             if let Err(error) = give(pending, number, storage) {

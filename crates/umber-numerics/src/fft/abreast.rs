@@ -38,7 +38,7 @@ impl<T: Lane, P: FnMut(usize) -> [Group; 2]> Work<T> for Abreast<'_, T, P> {
         let length = self.passes.length;
         let apart = 2 * (length + 1);
         let block = (CACHED / (apart * size_of::<V>())).clamp(1, ABREAST).min(self.groups.len());
-        let Some(mut buffer) = room::<V>(block * apart) else { return false };
+        let Some(mut buffer) = scratch_vec::<V>(block * apart) else { return false };
         let rows = buffer.as_mut_ptr();
         let places = &self.passes.places;
         let mut next = self.groups.start;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use num_traits::Zero;
 use umber_types::{Error, Result, error};
 
-use umber_kernels_base::nest::{Loop, Nest};
-use umber_kernels_base::room::Room;
+use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 
@@ -25,7 +25,7 @@ const BLOCK: usize = 1 << 10;
 pub(super) struct Lines {
     src: Source<u8>,
     dst: Target<u8>,
-    others: Nest<2>,
+    others: StridedLoops<2>,
     lengths: [usize; 2],
     steps: [isize; 2],
     /// The first of the lines that are meant.
@@ -35,16 +35,16 @@ pub(super) struct Lines {
 /// The buffers of one task, for one block of lines.
 pub(super) struct Worker<A, B, S> {
     /// The lines of the source, one after the other.
-    pub(super) input: Room<A>,
+    pub(super) input: ScratchVec<A>,
     /// The lines of the destination.
-    pub(super) output: Room<B>,
+    pub(super) output: ScratchVec<B>,
     /// What the plan needs.
-    pub(super) scratch: Room<S>,
+    pub(super) scratch: ScratchVec<S>,
 }
 
 /// Zeros, if there is memory for them.
-fn zeros<T: Zero + Copy>(length: usize) -> Option<Room<T>> {
-    Room::filled(T::zero(), length).ok()
+fn zeros<T: Zero + Copy>(length: usize) -> Option<ScratchVec<T>> {
+    ScratchVec::filled(T::zero(), length).ok()
 }
 
 impl Lines {
@@ -58,7 +58,7 @@ impl Lines {
             .collect();
         // The closest neighbours in the innermost loop.
         loops.sort_by_key(|l| std::cmp::Reverse(l.strides[0].unsigned_abs()));
-        let mut others = Nest::new(&[], [&[], &[]]);
+        let mut others = StridedLoops::new(&[], [&[], &[]]);
         for l in loops {
             others.push(l);
         }

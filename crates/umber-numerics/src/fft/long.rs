@@ -86,7 +86,7 @@ impl<T: Lane> Work<T> for Columns<'_, T> {
         let Matrix { columns, rows: across, fine, coarse } = self.matrix;
         let (down, across, lanes) = (columns.length, across.length, V::LANES);
         let block = (CACHED / (2 * down * size_of::<V>())).clamp(1, ABREAST).min(self.groups.len());
-        let Some(mut buffer) = room::<V>(2 * down * block) else { return false };
+        let Some(mut buffer) = scratch_vec::<V>(2 * down * block) else { return false };
         let rows = buffer.as_mut_ptr();
         let strides = Strides { pair: self.strides.pair * across as isize, part: self.strides.part };
         for group in self.groups.clone() {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use umber_kernels_base::room::Room;
+use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_ranges};
 use umber_types::Result;
@@ -198,10 +198,10 @@ impl<T: Real> Task<'_, T> {
     fn long_lines(&self, plan: &Power<T>, lines: Range<usize>) -> Option<()> {
         let How::Long(matrix) = &plan.how else { unreachable!("a plan of the way that was asked for") };
         let reals = self.length.checked_mul(2)?;
-        let mut turned = Room::<T>::new(reals).ok()?;
+        let mut turned = ScratchVec::<T>::new(reals).ok()?;
         let turned = Target::over(turned.spare()).cast::<T>();
         let is_joined = self.transform == Transform::RealInverse;
-        let mut joined = Room::<T>::new(if is_joined { reals } else { 0 }).ok()?;
+        let mut joined = ScratchVec::<T>::new(if is_joined { reals } else { 0 }).ok()?;
         let joined = Target::over(joined.spare()).cast::<T>();
         for line in lines {
             self.long_line(plan, matrix, line, turned, joined)?;

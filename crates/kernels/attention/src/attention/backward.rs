@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use umber_kernels_base::isa::vectorised;
-use umber_kernels_base::row::{LANES, Real, greatest, larger, sum_of, take_exponentials};
+use umber_kernels_base::row::{LANES, Real, exp_in_place, max_of, maximum, sum_of};
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
@@ -58,7 +58,7 @@ pub fn attention_gradient(given: &Attending, how: Scoring, cotangent: View, into
     }, else => panic!("attention to {dtype} is not to real floats"));
 }
 
-fn store<T: Real>(from: &[T::Work], to: Target<u8>, place: usize) {
+fn store<T: Real>(from: &[T::Compute], to: Target<u8>, place: usize) {
     let to = to.cast::<T>().shifted(place as isize);
     for (i, &value) in from.iter().enumerate() {
         // SAFETY: a part of a result that one task alone writes.
@@ -254,9 +254,9 @@ struct Weighed<W> {
 fn weigh<W: Computes>(weights: &mut [W], slopes: &mut [W], keys: usize, sink: Option<W>) -> Weighed<W> {
     weights[keys..].fill(W::neg_infinity());
     slopes[keys..].fill(W::ZERO);
-    let peak = greatest(&weights[..keys]);
-    let shift = sink.map_or(peak, |sink| larger(peak, sink));
-    let total = take_exponentials(weights, shift);
+    let peak = max_of(&weights[..keys]);
+    let shift = sink.map_or(peak, |sink| maximum(peak, sink));
+    let total = exp_in_place(weights, shift);
     let own = sink.map_or(W::ZERO, |sink| (sink - shift).exp_of_nonpositive());
     let share = W::nearest(1.0 / (total + own.wide()));
     let mut sums = [W::ZERO; LANES];

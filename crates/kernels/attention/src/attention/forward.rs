@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use umber_kernels_base::ViewMut;
 use umber_kernels_base::isa::vectorised;
-use umber_kernels_base::row::{LANES, Real, greatest, larger, take_exponentials};
+use umber_kernels_base::row::{LANES, Real, exp_in_place, max_of, maximum};
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
@@ -49,7 +49,7 @@ struct Out<W> {
     store: fn(from: &[W], to: Target<u8>, place: usize),
 }
 
-fn store<T: Real>(from: &[T::Work], to: Target<u8>, place: usize) {
+fn store<T: Real>(from: &[T::Compute], to: Target<u8>, place: usize) {
     let to = to.cast::<T>().shifted(place as isize);
     for (i, &value) in from.iter().enumerate() {
         // SAFETY: a row of the result, which one task alone writes.
@@ -195,11 +195,11 @@ impl<W: Computes> Block<'_, W> {
                 for i in 0..self.rows.len() {
                     let scores = &mut scores[i * some.width..][..keys.next_multiple_of(LANES)];
                     let before = state.peaks[i];
-                    let peak = larger(before, greatest(&scores[..keys]));
+                    let peak = maximum(before, max_of(&scores[..keys]));
                     scores[keys..].fill(W::neg_infinity());
                     // Below negative infinity is nothing, and nothing is what its exponentials shall be.
                     let shift = if peak == W::neg_infinity() { W::ZERO } else { peak };
-                    let total = W::nearest(take_exponentials(scores, shift));
+                    let total = W::nearest(exp_in_place(scores, shift));
                     let kept = factor(before, peak);
                     state.peaks[i] = peak;
                     state.totals[i] = state.totals[i] * kept + total;
@@ -279,8 +279,9 @@ fn finish<W: Computes>(
     let mut joined = vec![W::ZERO; values];
     for (i, row) in rows.enumerate() {
         let sink = problem.sink(stack, row);
-        let peak =
-            states.iter().fold(sink.unwrap_or(W::neg_infinity()), |peak, state| larger(peak, state.peaks[i]));
+        let peak = states
+            .iter()
+            .fold(sink.unwrap_or(W::neg_infinity()), |peak, state| maximum(peak, state.peaks[i]));
         let mut total = sink.map_or(W::ZERO, |sink| part(sink, peak));
         joined.fill(W::ZERO);
         for state in &*states {

@@ -5,13 +5,13 @@ use std::ops::Range;
 use umber_kernels_base::View;
 use umber_kernels_base::isa::vectorised;
 use umber_kernels_base::lanes::Ring;
-use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::row::{Compute, Real};
 use umber_kernels_matmul::multiply::Multiply;
 use umber_kernels_matmul::product::Matrix;
 use umber_types::{Bool, DType, Element};
 
 /// A float that attention computes in.
-pub(super) trait Computes: Work + Ring + Real<Work = Self> + Multiply<Wide = Self> {
+pub(super) trait Computes: Compute + Ring + Real<Compute = Self> + Multiply<Wide = Self> {
     /// The score of a hidden key: the lowest finite number, so that a query from which all keys are hidden weighs them equally.
     const UNSEEN: Self = Self::LOWEST;
 }
@@ -26,7 +26,7 @@ type Blend<W> = unsafe fn(from: *const u8, stride: isize, scores: &mut [W]);
 
 /// # Safety
 /// As many elements as `to` has are readable.
-unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Work]) {
+unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Compute]) {
     let from = from.cast::<T>();
     if stride == 1 {
         // SAFETY: the caller's.
@@ -45,20 +45,20 @@ unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Work]) {
 /// `score + term`, or the score of a hidden key if the term is the lowest number of its dtype, negative infinity, or takes the
 /// score beyond the lowest number. NaN stays.
 #[inline(always)]
-fn masked<T: Real>(score: T::Work, term: T) -> T::Work
+fn masked<T: Real>(score: T::Compute, term: T) -> T::Compute
 where
-    T::Work: Computes,
+    T::Compute: Computes,
 {
-    let (unseen, term) = (<T::Work as Computes>::UNSEEN, term.widen());
+    let (unseen, term) = (<T::Compute as Computes>::UNSEEN, term.widen());
     let sum = score + term;
     if term <= T::LOWEST || sum < unseen { unseen } else { sum }
 }
 
 /// # Safety
 /// As many elements as there are scores are readable.
-unsafe fn add_terms<T: Real>(from: *const u8, stride: isize, scores: &mut [T::Work])
+unsafe fn add_terms<T: Real>(from: *const u8, stride: isize, scores: &mut [T::Compute])
 where
-    T::Work: Computes,
+    T::Compute: Computes,
 {
     let from = from.cast::<T>();
     vectorised(
@@ -108,13 +108,13 @@ unsafe impl<W> Sync for Rows<'_, W> {}
 
 impl<'a, W: Computes> Rows<'a, W> {
     /// The rows of a view of floats, whose work type is `W`.
-    pub(super) fn of<T: Real<Work = W>>(view: &View<'a>) -> Rows<'a, W> {
+    pub(super) fn of<T: Real<Compute = W>>(view: &View<'a>) -> Rows<'a, W> {
         Rows {
             start: view.start(),
             size: size_of::<T>(),
             strides: view.strides(),
             fetch: fetch::<T>,
-            is_direct: T::IS_WORK,
+            is_direct: T::IS_COMPUTE,
         }
     }
 
@@ -184,7 +184,7 @@ pub(super) struct Mask<'a, W> {
 
 impl<'a, W: Computes> Mask<'a, W> {
     /// The mask of scores that belong to operands of type `T`.
-    pub(super) fn of<T: Real<Work = W>>(view: &View<'a>) -> Mask<'a, W> {
+    pub(super) fn of<T: Real<Compute = W>>(view: &View<'a>) -> Mask<'a, W> {
         Mask {
             start: view.start(),
             size: view.dtype().size(),
@@ -206,16 +206,16 @@ impl<'a, W: Computes> Mask<'a, W> {
 }
 
 /// How a mask of this dtype changes scores.
-fn blend_of<T: Real>(dtype: DType) -> Blend<T::Work>
+fn blend_of<T: Real>(dtype: DType) -> Blend<T::Compute>
 where
-    T::Work: Computes,
+    T::Compute: Computes,
 {
     if dtype == DType::Bool {
-        hide::<T::Work>
+        hide::<T::Compute>
     } else if dtype == T::DTYPE {
         add_terms::<T>
     } else {
-        assert_eq!(dtype, T::Work::DTYPE, "the dtype of a mask");
-        add_terms::<T::Work>
+        assert_eq!(dtype, T::Compute::DTYPE, "the dtype of a mask");
+        add_terms::<T::Compute>
     }
 }

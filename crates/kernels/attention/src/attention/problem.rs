@@ -61,7 +61,7 @@ impl<'a, W: Computes> Problem<'a, W> {
     ///
     /// # Panics
     /// If dtypes or shapes do not fit together.
-    pub(super) fn new<T: Real<Work = W>>(given: &Attending<'a>, how: Scoring) -> Problem<'a, W> {
+    pub(super) fn new<T: Real<Compute = W>>(given: &Attending<'a>, how: Scoring) -> Problem<'a, W> {
         let Attending { queries: q, keys: k, values: v, .. } = given;
         let &[ref batch @ .., heads, queries, features] = q.shape() else {
             panic!("queries have three axes")

@@ -1,6 +1,6 @@
 //! The innermost loops: sums over the taps of a strip of outputs, and of the outputs of a strip for each tap.
 
-use umber_kernels_base::isa::prefetch_close;
+use umber_kernels_base::isa::prefetch_l1;
 use umber_kernels_base::lanes::{Lanes, Ring};
 
 use super::walk::Tap;
@@ -127,6 +127,6 @@ pub(super) unsafe fn terms<W: Ring, V: Lanes<W>, const FUSED: bool, const N: usi
 #[inline(always)]
 pub(super) fn prefetch<const R: usize, W>(start: *const W, column: isize) {
     for r in 0..R {
-        prefetch_close(start.wrapping_offset(r as isize * column));
+        prefetch_l1(start.wrapping_offset(r as isize * column));
     }
 }

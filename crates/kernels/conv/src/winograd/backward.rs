@@ -14,7 +14,7 @@ use super::super::panels::{Panel, Panels};
 use super::super::products::{on_threads, worthy_threads};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::transforms::{Grid, of_cotangents, to_kernel};
-use super::{LANES, REACH, Room, SIDE, TAPS, Tile, boxes, points, spread, steps, tiled, tiles};
+use super::{LANES, REACH, SIDE, TAPS, Tile, WorkspaceLayout, boxes, points, spread, steps, tiled, tiles};
 
 /// A multiple of the channels of the input that any block of registers holds.
 const ROWS: usize = 24;
@@ -37,20 +37,20 @@ pub(in super::super) fn backward<T: Multiply>(
     let down = threads.div_ceil(parts).min(boxes.count());
     let (points, rows) = (points(geometry.axes.len()), geometry.inputs.next_multiple_of(ROWS));
     let size = points * rows * panels.lanes();
-    let room = Room::new::<T>(&panels, boxes.positions(), boxes.outputs());
+    let layout = WorkspaceLayout::new::<T>(&panels, boxes.positions(), boxes.outputs());
     scratch::with(down * size, |all: &mut [T::Wide]| {
         let sums = Target::over(all);
         on_threads(threads, parts * down, |job| {
             let (part, down_part) = (job % parts, job / parts);
             let share = |part: usize| panels.all.len() * part / parts;
-            scratch::with(room.elements(), |memory: &mut [T::Wide]| {
+            scratch::with(layout.elements(), |memory: &mut [T::Wide]| {
                 let job = Job {
                     panels: &panels,
                     which: share(part)..share(part + 1),
                     boxes: &boxes,
                     indices: boxes.count() * down_part / down..boxes.count() * (down_part + 1) / down,
                     rows,
-                    room: &room,
+                    layout: &layout,
                     input,
                     cotangent,
                     sums: sums.shifted((down_part * size) as isize),
@@ -91,7 +91,7 @@ struct Job<'a, T: Multiply> {
     indices: Range<usize>,
     /// Rows of sums that a point has room for.
     rows: usize,
-    room: &'a Room,
+    layout: &'a WorkspaceLayout,
     input: Source<T>,
     cotangent: Source<T>,
     sums: Target<T::Wide>,
@@ -135,8 +135,8 @@ impl<T: Multiply> Job<'_, T> {
                 }
                 let to = Grid {
                     start: to[start + lane..].as_mut_ptr(),
-                    row: REACH * self.room.outputs,
-                    column: self.room.outputs,
+                    row: REACH * self.layout.outputs,
+                    column: self.layout.outputs,
                 };
                 // SAFETY: there is room for every tile at each point.
                 unsafe { of_cotangents::<T::Wide, V, FUSED>(axes.len(), cotangents, to) };
@@ -170,26 +170,26 @@ impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
     #[inline(always)]
     fn run<V: Lanes<T::Wide>, const FUSED: bool>(mut self) {
         let inputs = self.panels.geometry.inputs;
-        let (copied, memory) = std::mem::take(&mut self.memory).split_at_mut(self.room.copied);
-        let (left, right) = memory.split_at_mut(self.room.points * self.room.inputs);
+        let (copied, memory) = std::mem::take(&mut self.memory).split_at_mut(self.layout.copied);
+        let (left, right) = memory.split_at_mut(self.layout.points * self.layout.inputs);
         for index in self.indices.clone() {
             let area = self.boxes.area(index);
             let tiles = tiles(self.panels.geometry, &area);
             spread::<T, V, FUSED>(
                 self.panels,
                 (&area, &tiles),
-                self.room,
+                self.layout,
                 self.input,
                 (&mut *copied, &mut *left),
             );
             self.spread_cotangents::<V, FUSED>(&tiles, right);
             for panel in &self.panels.all[self.which.clone()] {
-                for point in 0..self.room.points {
+                for point in 0..self.layout.points {
                     let meet = Meet {
-                        left: left[point * self.room.inputs..].as_ptr(),
-                        width: self.room.width,
+                        left: left[point * self.layout.inputs..].as_ptr(),
+                        width: self.layout.width,
                         inputs,
-                        right: right[point * self.room.outputs + self.panels.start(panel)..].as_ptr(),
+                        right: right[point * self.layout.outputs + self.panels.start(panel)..].as_ptr(),
                         row: self.panels.lanes(),
                         count: tiles.len(),
                         to: self.place(panel, point),
@@ -282,6 +282,6 @@ impl<W: Ring> VectorLoop<W> for Total<'_, W> {
             // SAFETY: all taps are written.
             check = check.add_product::<FUSED>(unsafe { V::load(to.add(lane)) }, zero);
         }
-        check.total() == W::ZERO
+        check.reduce_sum() == W::ZERO
     }
 }

@@ -14,7 +14,7 @@ use super::super::panels::{Panel, Panels};
 use super::super::products::{on_threads, worthy_threads};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::transforms::{Grid, of_kernel, of_points};
-use super::{LANES, REACH, Room, TAPS, Tile, boxes, points, spread, steps, tiled, tiles};
+use super::{LANES, REACH, TAPS, Tile, WorkspaceLayout, boxes, points, spread, steps, tiled, tiles};
 
 /// Elements of the weight that are worth a job of their own.
 const GRAIN: usize = 1 << 15;
@@ -39,14 +39,14 @@ pub(in super::super) fn forward<T: Multiply>(
         let weights = &*weights;
         let run = |index: usize| {
             let area = boxes.area(index);
-            let room = Room::new::<T>(&panels, boxes.positions(), area.count());
-            scratch::with(room.elements(), |memory: &mut [T::Wide]| {
+            let layout = WorkspaceLayout::new::<T>(&panels, boxes.positions(), area.count());
+            scratch::with(layout.elements(), |memory: &mut [T::Wide]| {
                 let tiles = tiles(geometry, &area);
                 let job = Job {
                     panels: &panels,
                     area: &area,
                     tiles: &tiles,
-                    room: &room,
+                    layout: &layout,
                     weights,
                     input,
                     output,
@@ -105,7 +105,7 @@ struct Job<'a, T: Multiply> {
     panels: &'a Panels<'a>,
     area: &'a Area<'a>,
     tiles: &'a [Tile],
-    room: &'a Room,
+    layout: &'a WorkspaceLayout,
     weights: &'a [T::Wide],
     input: Source<T>,
     output: Target<T>,
@@ -117,28 +117,28 @@ impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) -> bool {
-        let Job { panels, area, tiles, room, weights, input, output, memory } = self;
-        let (copied, memory) = memory.split_at_mut(room.copied);
-        let (left, sums) = memory.split_at_mut(room.points * room.inputs);
+        let Job { panels, area, tiles, layout, weights, input, output, memory } = self;
+        let (copied, memory) = memory.split_at_mut(layout.copied);
+        let (left, sums) = memory.split_at_mut(layout.points * layout.inputs);
         let channels = panels.geometry.inputs;
-        spread::<T, V, FUSED>(panels, (area, tiles), room, input, (copied, &mut *left));
-        for point in 0..room.points {
+        spread::<T, V, FUSED>(panels, (area, tiles), layout, input, (copied, &mut *left));
+        for point in 0..layout.points {
             for panel in &panels.all {
                 let stride = panels.width_of_outputs(panel);
-                let start = panels.start(panel) * room.points * channels + point * channels * stride;
+                let start = panels.start(panel) * layout.points * channels + point * channels * stride;
                 let product = Meet {
-                    left: &left[point * room.inputs..],
-                    width: room.width,
+                    left: &left[point * layout.inputs..],
+                    width: layout.width,
                     depth: channels,
                     weights: weights[start..][..channels * stride].as_ptr(),
-                    sums: sums[point * room.outputs + panels.start(panel)..].as_mut_ptr(),
+                    sums: sums[point * layout.outputs + panels.start(panel)..].as_mut_ptr(),
                     row: panels.lanes(),
                     count: tiles.len(),
                 };
                 product.run::<V, FUSED>(panel);
             }
         }
-        collect::<T, V, FUSED>(panels, tiles, room, sums, output)
+        collect::<T, V, FUSED>(panels, tiles, layout, sums, output)
     }
 }
 
@@ -194,7 +194,7 @@ impl<W: Ring> Meet<'_, W> {
 fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
     panels: &Panels,
     tiles: &[Tile],
-    room: &Room,
+    layout: &WorkspaceLayout,
     sums: &[T::Wide],
     output: Target<T>,
 ) -> bool {
@@ -209,8 +209,8 @@ fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
         for first in (0..geometry.outputs).step_by(V::COUNT) {
             let from = Grid {
                 start: sums[from + first..].as_ptr(),
-                row: REACH * room.outputs,
-                column: room.outputs,
+                row: REACH * layout.outputs,
+                column: layout.outputs,
             };
             // SAFETY: each point has the sums of every tile.
             let found = unsafe { of_points::<T::Wide, V, FUSED>(axes, from) };
@@ -225,7 +225,7 @@ fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
             }
         }
     }
-    check.total() == T::Wide::ZERO
+    check.reduce_sum() == T::Wide::ZERO
 }
 
 /// Write a vector of channels, as many as there are.

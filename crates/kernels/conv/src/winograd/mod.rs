@@ -120,7 +120,7 @@ fn steps(geometry: &Geometry) -> [isize; 2] {
 }
 
 /// How the memory of a job is divided.
-struct Room {
+struct WorkspaceLayout {
     /// Elements of a position: the input's channels, filled up to a vector.
     width: usize,
     /// Elements of a point of all tiles, in the input's channels and in the output's.
@@ -130,12 +130,12 @@ struct Room {
     points: usize,
 }
 
-impl Room {
-    fn new<T: Multiply>(panels: &Panels, positions: usize, tiles: usize) -> Room {
+impl WorkspaceLayout {
+    fn new<T: Multiply>(panels: &Panels, positions: usize, tiles: usize) -> WorkspaceLayout {
         // Points a power of two apart would compete for the same few places in the cache.
         let apart = LINE / size_of::<T::Wide>();
         let width = panels.geometry.inputs.next_multiple_of(panels.lanes);
-        Room {
+        WorkspaceLayout {
             width,
             inputs: tiles * width + apart,
             outputs: tiles * panels.lanes() + apart,
@@ -154,25 +154,28 @@ impl Room {
 fn spread<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
     panels: &Panels,
     (area, tiles): (&Area, &[Tile]),
-    room: &Room,
+    layout: &WorkspaceLayout,
     input: Source<T>,
     (copied, left): (&mut [T::Wide], &mut [T::Wide]),
 ) {
     let Geometry { inputs, axes, .. } = panels.geometry;
     area.fill(
         input,
-        room.width,
+        layout.width,
         (T::Wide::ZERO, &mut *copied),
         #[inline(always)]
-        |input, run, to| panels.copy_channels(*inputs, room.width, input, run, to),
+        |input, run, to| panels.copy_channels(*inputs, layout.width, input, run, to),
     );
-    let line = area.line() * room.width;
-    for (tile, to) in tiles.iter().zip((0..).step_by(room.width)) {
-        let from = &copied[tile.position * room.width..];
-        for lane in (0..room.width).step_by(V::COUNT) {
-            let from = Grid { start: from[lane..].as_ptr(), row: line, column: room.width };
-            let to =
-                Grid { start: left[to + lane..].as_mut_ptr(), row: REACH * room.inputs, column: room.inputs };
+    let line = area.line() * layout.width;
+    for (tile, to) in tiles.iter().zip((0..).step_by(layout.width)) {
+        let from = &copied[tile.position * layout.width..];
+        for lane in (0..layout.width).step_by(V::COUNT) {
+            let from = Grid { start: from[lane..].as_ptr(), row: line, column: layout.width };
+            let to = Grid {
+                start: left[to + lane..].as_mut_ptr(),
+                row: REACH * layout.inputs,
+                column: layout.inputs,
+            };
             // SAFETY: all that a tile meets lies in the copy, and there is room for every tile at each point.
             unsafe { of_input::<T::Wide, V, FUSED>(axes.len(), from, to) };
         }

@@ -7,7 +7,7 @@
 
 use std::marker::PhantomData;
 
-use umber_kernels_base::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use umber_kernels_base::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use umber_kernels_base::isa::Isa;
 use umber_types::cut::{to_i32, to_i64, to_u64};
 use umber_types::{Bool, Complex, Complex32, Complex64, DType, Element, bf16, f16};

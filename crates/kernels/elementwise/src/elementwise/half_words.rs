@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
     use crate::elementwise::Kernel;
-    use umber_kernels_base::halves::{f16_to_f32, f32_to_f16};
+    use umber_kernels_base::float16::{f16_to_f32, f32_to_f16};
     use umber_kernels_base::isa::level;
 
     fn check(load: Kernel, store: Kernel) {

@@ -7,9 +7,9 @@
     reason = "views promise alignment, and registers have that of a cache line"
 )]
 
+use umber_kernels_base::by_width::dispatch_by_width;
 use umber_kernels_base::caches::LINE;
 use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
-use umber_kernels_base::moving::by_size;
 
 /// `count` elements, `stride` apart in memory, to neighbours.
 pub(super) unsafe fn gather(size: usize, from: *const u8, stride: isize, to: *mut u8, count: usize) {
@@ -22,7 +22,7 @@ pub(super) unsafe fn gather(size: usize, from: *const u8, stride: isize, to: *mu
         1 => return unsafe { std::ptr::copy_nonoverlapping(from, to, count * size) },
         _ => {}
     }
-    by_size!(size, T => {
+    dispatch_by_width!(size, T => {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());
         // SAFETY: as above.
         unsafe {
@@ -56,7 +56,7 @@ pub(super) unsafe fn scatter(size: usize, from: *const u8, to: *mut u8, stride: 
         // SAFETY: the contract of this module.
         return unsafe { std::ptr::copy_nonoverlapping(from, to, count * size) };
     }
-    by_size!(size, T => {
+    dispatch_by_width!(size, T => {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());
         for i in 0..count {
             // SAFETY: the contract of this module.
@@ -67,7 +67,7 @@ pub(super) unsafe fn scatter(size: usize, from: *const u8, to: *mut u8, stride: 
 
 /// One element to `count` neighbours.
 pub(super) unsafe fn splat(size: usize, from: *const u8, to: *mut u8, count: usize) {
-    by_size!(size, T => {
+    dispatch_by_width!(size, T => {
         // SAFETY: the contract of this module; `from` may be unaligned (constants are bytes).
         unsafe {
             let value = from.cast::<T>().read_unaligned();
@@ -88,7 +88,7 @@ pub(super) unsafe fn copy_short(
     strides: [(isize, isize); 2],
     counts: [usize; 2],
 ) {
-    by_size!(size, T => {
+    dispatch_by_width!(size, T => {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());
         let [rows, length] = counts;
         let is_repeated = strides == [(1, 0), (length as isize, 1)];

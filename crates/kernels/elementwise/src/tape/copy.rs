@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use umber_kernels_base::arrays::array_of;
+use umber_kernels_base::by_width::dispatch_by_width;
 use umber_kernels_base::caches::{LINE, STREAM_FROM, finish_streaming, stream};
 use umber_kernels_base::isa::{Cache, level};
-use umber_kernels_base::moving::by_size;
 use umber_kernels_base::threads::parallel_ranges;
-use umber_kernels_base::turn::{self, Stores};
+use umber_kernels_base::transpose::{self, Stores};
 use umber_kernels_base::view::{View, ViewMut};
 use umber_types::tape::{Step, Tape};
 
@@ -273,7 +273,7 @@ impl Row {
             part = part.min(self.count - done);
             let distance = done as isize * stride * size as isize;
             if let Some(next) = self.next {
-                prefetch_apart(size, next.wrapping_offset(distance), stride, part, Cache::Second);
+                prefetch_apart(size, next.wrapping_offset(distance), stride, part, Cache::L2);
             }
             // SAFETY: the caller's promise; the stage has room for a part.
             unsafe {
@@ -296,9 +296,9 @@ struct Turning {
     /// Of the source and of the target: from row to row of the target, along its rows.
     strides: [(isize, isize); 2],
     /// Turns whole tiles by vectors.
-    turn: Option<turn::Turn>,
+    turn: Option<transpose::TransposeFn>,
     /// As above, past the caches, where the tile's rows are whole lines of them.
-    stream: Option<turn::Turn>,
+    stream: Option<transpose::TransposeFn>,
 }
 
 impl Turning {
@@ -309,14 +309,14 @@ impl Turning {
         Turning {
             size,
             strides,
-            turn: turn::tile(size, Stores::Cached).filter(|_| is_dense),
-            stream: turn::tile(size, Stores::PastCaches).filter(|_| is_dense && lines),
+            turn: transpose::tile(size, Stores::Cached).filter(|_| is_dense),
+            stream: transpose::tile(size, Stores::NonTemporal).filter(|_| is_dense && lines),
         }
     }
 
     /// Elements along a side of the tiles: what goes through the caches uses lines that the processor fetches in pairs.
     fn side(&self) -> usize {
-        if self.stream.is_some() { turn::TILE } else { (2 * turn::TILE).max(LINE / self.size) }
+        if self.stream.is_some() { transpose::TILE } else { (2 * transpose::TILE).max(LINE / self.size) }
     }
 
     /// A tile of `height` by `width` elements of the target, and a request for the one below.
@@ -328,13 +328,13 @@ impl Turning {
         let (mut down, mut along) = (0, 0);
         if let Some(turn) = self.turn {
             let turn = self.stream.filter(|_| to.addr().is_multiple_of(LINE)).unwrap_or(turn);
-            let whole = |length: usize| length / turn::TILE * turn::TILE;
+            let whole = |length: usize| length / transpose::TILE * transpose::TILE;
             (down, along) = (whole(height), whole(width));
             if self.stream.is_some() {
-                prefetch_apart(self.size, from.wrapping_add(height * self.size), a.1, width, Cache::First);
+                prefetch_apart(self.size, from.wrapping_add(height * self.size), a.1, width, Cache::L1);
             }
-            for top in (0..down as isize).step_by(turn::TILE) {
-                for left in (0..along as isize).step_by(turn::TILE) {
+            for top in (0..down as isize).step_by(transpose::TILE) {
+                for left in (0..along as isize).step_by(transpose::TILE) {
                     let source = from.wrapping_offset((top + left * a.1) * self.size as isize);
                     let target = to.wrapping_offset((top * b.0 + left) * self.size as isize);
                     // SAFETY: the caller's promise.
@@ -342,7 +342,7 @@ impl Turning {
                 }
             }
         }
-        by_size!(self.size, T => {
+        dispatch_by_width!(self.size, T => {
             let (from, to) = (from.cast::<T>(), to.cast::<T>());
             for i in 0..height {
                 // What was turned above is left out.
@@ -359,7 +359,7 @@ impl Turning {
 
 /// `count` elements from `a` apart to `b` apart.
 unsafe fn strided(size: usize, from: *const u8, a: isize, to: *mut u8, b: isize, count: usize) {
-    by_size!(size, T => {
+    dispatch_by_width!(size, T => {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());
         for i in 0..count as isize {
             // SAFETY: the caller names elements of the views.

@@ -13,7 +13,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 use umber_kernels_base::caches::{self, Aligned, LINE, STREAM_FROM, finish_streaming};
 use umber_kernels_base::isa::Cache;
-use umber_kernels_base::room::collect_or_unwind;
+use umber_kernels_base::scratch_vec::collect_or_unwind;
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::view::{View, ViewMut};
 use umber_types::DType;
@@ -164,7 +164,7 @@ impl<'p> Run<'p> {
         let plan = Plan::new(outputs[0].shape(), &strides, inputs.len());
         let written = outputs.iter().map(|view| view.size() * view.dtype().size()).max().unwrap_or(0);
         let donated = outputs.iter().any(|out| inputs.iter().any(|input| overlaps(&out.as_view(), input)));
-        let stream = written >= STREAM_FROM && (ahead == Cache::First || caches::stores_past_them_pay());
+        let stream = written >= STREAM_FROM && (ahead == Cache::L1 || caches::nontemporal_stores_pay());
         let all_stream = program.outputs.iter().all(|output| output.streams);
         let block = fitting_block(program) * blocks_at_once(program, donated || stream && !all_stream);
         let mut run = Run::in_blocks(program, plan, inputs, Rows::Innermost, block);
@@ -180,7 +180,7 @@ impl<'p> Run<'p> {
         run.stream = stream;
         run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
             Prefetch::WithSteps
-        } else if run.ahead == Cache::First
+        } else if run.ahead == Cache::L1
             && stream
             && program.cost <= PREFETCH_COST
             && !inputs.iter().any(|input| input.dtype().is_half())
@@ -292,7 +292,7 @@ impl<'p> Run<'p> {
 
 /// The length of blocks whose registers leave room in the first-level cache for what is loaded and stored.
 fn fitting_block(program: &Program) -> usize {
-    let (room, registers) = (caches::first_level() / 4 * 3, program.register_count);
+    let (room, registers) = (caches::l1_bytes() / 4 * 3, program.register_count);
     let mut block = program.block;
     while block > SHORTEST_BLOCK && registers * (REGISTER / program.block * block) > room {
         block /= 2;
@@ -319,7 +319,7 @@ fn blocks_at_once(program: &Program, is_held: bool) -> usize {
 
 /// Where the next block does not push out this one.
 fn cache_ahead() -> Cache {
-    if caches::first_level() >= ROOM_AHEAD { Cache::First } else { Cache::Second }
+    if caches::l1_bytes() >= ROOM_AHEAD { Cache::L1 } else { Cache::L2 }
 }
 
 /// Do inputs and outputs reach beyond the caches?
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn every_cache_answers_alike() {
-        for ahead in [Cache::First, Cache::Second] {
+        for ahead in [Cache::L1, Cache::L2] {
             check(|x| x as f32, ahead);
             check(|x| x, ahead);
             check(|x| x as i32, ahead);

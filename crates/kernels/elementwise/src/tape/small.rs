@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use umber_kernels_base::isa::level;
-use umber_kernels_base::nest::Nest;
+use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::view::{View, ViewMut};
 
 use super::blocks::{gather, splat};
@@ -33,9 +33,9 @@ pub(super) unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
         unsafe { copy(view.start(), to, copied * size) };
         return copied;
     }
-    let nest = Nest::new(view.shape(), [view.strides()]);
-    let ([stride], mut to) = (nest.inner().strides, to);
-    nest.runs(0..count, |[offset], length| {
+    let loops = StridedLoops::new(view.shape(), [view.strides()]);
+    let ([stride], mut to) = (loops.inner().strides, to);
+    loops.inner_runs(0..count, |[offset], length| {
         // SAFETY: a stretch of the view, and room for it.
         unsafe { gather(size, view.start().wrapping_offset(offset * size as isize), stride, to, length) };
         to = to.wrapping_add(length * size);

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use umber_kernels_base::arrays::array_of;
-use umber_kernels_base::indices::{AxisIndices, BATCH, Failures, batches};
-use umber_kernels_base::nest::{Loop, Nest};
+use umber_kernels_base::indices::{AxisIndices, BATCH, FirstError, batches};
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Layout, Result, ScatterKind};
@@ -108,7 +108,7 @@ impl AxisScatter<'_> {
         let others = (0..shape.len()).filter(|&other| other != self.axis);
         let Some(shared) = others.max_by_key(|&other| shape[other]) else { return Ok(()) };
         let per_turn = self.updates.size() / shape[shared];
-        let failures = Failures::default();
+        let failures = FirstError::default();
         parallel_ranges(shape[shared], GRAIN / per_turn.max(1), |range| {
             if let Err(error) = part(shared, range.clone()) {
                 failures.add(range.start, error);
@@ -120,19 +120,19 @@ impl AxisScatter<'_> {
     /// Row-major over the indices, with only `range` of the axis `shared`.
     fn run_in_order(&self, shared: usize, range: Range<usize>, combine: unsafe fn(Batch)) -> Result<()> {
         let size = self.updates.dtype().size() as isize;
-        let mut nest = Nest::new(&[], [&[], &[], &[]]);
+        let mut loops = StridedLoops::new(&[], [&[], &[], &[]]);
         for (axis, &length) in self.indices.shape().iter().enumerate() {
             let mut strides = self.strides(axis);
             if axis == self.axis {
                 strides[0] = 0;
             }
-            nest.push(Loop { length: if axis == shared { range.len() } else { length }, strides });
+            loops.push(Loop { length: if axis == shared { range.len() } else { length }, strides });
         }
         let begin = self.strides(shared).map(|stride| stride * range.start as isize);
-        let steps = nest.inner().strides;
+        let steps = loops.inner().strides;
         let mut offsets = [0; BATCH];
         let mut result = Ok(());
-        nest.runs(0..nest.count(), |starts, length| {
+        loops.inner_runs(0..loops.count(), |starts, length| {
             if result.is_err() {
                 return;
             }
@@ -160,7 +160,7 @@ impl AxisScatter<'_> {
     /// Line after line, each widened while its updates apply.
     fn run_lines<U: Update>(&self, shared: usize, range: Range<usize>) -> Result<()> {
         let (dst, updates) = (self.to.cast::<U::Element>(), self.from.cast::<U::Element>());
-        let mut lines = Nest::new(&[], [&[], &[], &[]]);
+        let mut lines = StridedLoops::new(&[], [&[], &[], &[]]);
         for (axis, &length) in self.indices.shape().iter().enumerate() {
             if axis != self.axis {
                 let length = if axis == shared { range.len() } else { length };

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::LINE;
-use umber_kernels_base::indices::{AHEAD, BATCH, Failures, Indices, batches};
+use umber_kernels_base::indices::{BATCH, FirstError, Indices, PREFETCH_BYTES, batches};
 use umber_kernels_base::isa::{Cache, prefetch_lines};
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Error, Result, ScatterKind, error};
@@ -48,8 +48,8 @@ pub fn scatter(
     let task = Scatter {
         size: dst.size(),
         indices: Indices::new(dst.shape(), dst.strides(), indices, axes, slice_sizes),
-        places: Nest::new(&updates.shape()[..leading], [&updates.strides()[..leading]]),
-        slice: Nest::new(slice_sizes, [dst.strides(), &updates.strides()[leading..]]),
+        places: StridedLoops::new(&updates.shape()[..leading], [&updates.strides()[..leading]]),
+        slice: StridedLoops::new(slice_sizes, [dst.strides(), &updates.strides()[leading..]]),
         dst: Target::of(&dst),
         updates: Source::of(&updates),
         apart: axes.iter().all(|&axis| slice_sizes[axis] == 1),
@@ -66,9 +66,9 @@ struct Scatter<'a> {
     size: usize,
     indices: Indices<'a>,
     /// Where each tuple's updates begin.
-    places: Nest<1>,
+    places: StridedLoops<1>,
     /// Within a slice: destination, updates.
-    slice: Nest<2>,
+    slice: StridedLoops<2>,
     /// Do slices either coincide or not overlap at all?
     apart: bool,
 }
@@ -139,7 +139,7 @@ impl Scatter<'_> {
         if count * slice < 2 * GRAIN || threads == 1 || !(self.apart || count == 1) {
             return self.apply_all(leaves, 0..slice);
         }
-        let failures = Failures::default();
+        let failures = FirstError::default();
         let note = |result: Result<()>| {
             if let Err(error) = result {
                 failures.add(0, error);
@@ -180,7 +180,7 @@ impl Scatter<'_> {
             let elements = |part: usize| shared.at((part * line) as isize);
             let (low, _) = self.indices.extent();
             let count = self.indices.count();
-            let failures = Failures::default();
+            let failures = FirstError::default();
             parallel_for(parts, |part| {
                 // SAFETY: there is room for as many elements as the destination has.
                 unsafe { (apart.clear)(elements(part), self.size) };
@@ -296,11 +296,11 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
     }
     if task.slice.loops().len() == 1 {
         let [first_to, first_from] = array_of::<_, 2>(|i| part.start as isize * inner.strides[i]);
-        let bytes = (part.len() * size_of::<U::Element>()).min(AHEAD);
+        let bytes = (part.len() * size_of::<U::Element>()).min(PREFETCH_BYTES);
         let asks = bytes >= LINE && inner.strides[0] == 1;
         for (i, &(to, from)) in pairs.iter().enumerate() {
             if asks && let Some(&(next, _)) = pairs.get(i + 1) {
-                prefetch_lines(dst.at(next + first_to).cast_const(), bytes, Cache::First);
+                prefetch_lines(dst.at(next + first_to).cast_const(), bytes, Cache::L1);
             }
             // SAFETY: the caller's promise.
             unsafe {
@@ -310,7 +310,7 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
         return;
     }
     for &(to, from) in pairs {
-        task.slice.runs(part.clone(), |[at, update], length| {
+        task.slice.inner_runs(part.clone(), |[at, update], length| {
             // SAFETY: the caller's promise.
             unsafe { combine_run::<U>(dst.at(to + at), updates.at(from + update), inner, length) };
         });
@@ -348,7 +348,7 @@ unsafe fn combine_group<U: Update>(task: &Scatter, group: &[Pair]) {
     let [(to, _), ..] = group else { return };
     let (dst, updates) = (task.dst.cast::<U::Element>(), task.updates.cast::<U::Element>());
     let inner = task.slice.inner();
-    task.slice.runs(0..task.slice.count(), |[at, from], length| {
+    task.slice.inner_runs(0..task.slice.count(), |[at, from], length| {
         let target = dst.at(to + at);
         for i in 0..length as isize {
             let place = target.wrapping_offset(i * inner.strides[0]);

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use umber_kernels_base::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use umber_kernels_base::order::Ranked;
+use umber_kernels_base::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use umber_kernels_base::order::MinMax;
 use umber_types::{Bool, Complex32, Complex64, bf16, f16};
 
 /// The new value of an element, given its old one and an update.
@@ -119,8 +119,8 @@ update!(Multiply<bf16> widened by bf16_to_f32, f32_to_bf16, |old, new| old * new
 
 macro_rules! ranked {
     ($($ty:ty)*) => { $(
-        update!(Maximum<$ty>, |old, new| Ranked::greater(old, new));
-        update!(Minimum<$ty>, |old, new| Ranked::lesser(old, new));
+        update!(Maximum<$ty>, |old, new| MinMax::maximum(old, new));
+        update!(Minimum<$ty>, |old, new| MinMax::minimum(old, new));
     )* };
 }
 ranked!(Bool u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 Complex32 Complex64);
@@ -156,7 +156,7 @@ macro_rules! match_update {
             };
         }
         match $kind {
-            ScatterKind::Set => umber_kernels_base::moving::by_size!($dtype.size(), T => with!(Set, T)),
+            ScatterKind::Set => umber_kernels_base::by_width::dispatch_by_width!($dtype.size(), T => with!(Set, T)),
             ScatterKind::Add => arithmetic!(Add, Maximum),
             ScatterKind::Multiply => arithmetic!(Multiply, Minimum),
             ScatterKind::Maximum => match_dtype!($dtype, T => with!(Maximum, T)),

@@ -6,7 +6,7 @@
 
 use std::arch::asm;
 
-use umber_kernels_base::tile_unit::Tiles;
+use umber_kernels_base::amx::Tiles;
 
 /// Terms of the depth in a tile.
 pub(super) const STEP: usize = 32;
@@ -104,7 +104,7 @@ kernels! {
 mod tests {
     use super::*;
     use umber_amx_emulator as emulator;
-    use umber_kernels_base::tile_unit::{ROW, SIDE};
+    use umber_kernels_base::amx::{ROW, SIDE};
 
     /// Panels of small whole numbers, whose sums are exact, and what `kernel` makes of them, compared with the definition.
     fn check(

@@ -1,7 +1,7 @@
 //! Products of bfloat16 matrices by the tiles of AMX or, without, by vectors that take terms in pairs; sums are float32.
 //!
 //! [`pack`] brings blocks of both operands into panels of tiles, whatever their strides, [`kernel`] (or [`vectors`])
-//! multiplies panels, and [`unit`] says which of them the processor has ([`tile_unit`](umber_kernels_base::tile_unit) knows about tiles). Blocks of
+//! multiplies panels, and [`unit`] says which of them the processor has ([`amx`](umber_kernels_base::tile_unit) knows about tiles). Blocks of
 //! the sums stay in the second cache while the depth passes by; packing is a few per cent of the work where blocks have some hundred rows and columns.
 
 mod kernel;
@@ -9,8 +9,8 @@ mod pack;
 mod unit;
 mod vectors;
 
+use umber_kernels_base::amx::SIDE;
 use umber_kernels_base::scratch;
-use umber_kernels_base::tile_unit::SIDE;
 use umber_types::bf16;
 
 use super::multiply::FEW_ROWS;

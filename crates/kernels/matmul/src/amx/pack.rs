@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use umber_kernels_base::tile_unit::SIDE;
-use umber_kernels_base::turn::avx512::words;
+use umber_kernels_base::amx::SIDE;
+use umber_kernels_base::transpose::avx512::words;
 
 use super::kernel::{STEP, TILE, WIDE};
 use crate::product::Matrix;

@@ -1,7 +1,7 @@
 //! What multiplies pairs of bfloat16: the processor's tiles, or else its vectors.
 
+use umber_kernels_base::amx::{ROW, TileType, Tiles, is_supported};
 use umber_kernels_base::isa;
-use umber_kernels_base::tile_unit::{ROW, Terms, Tiles, has};
 
 /// What a processor multiplies pairs of bfloat16 with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum Kind {
 
 /// What this processor multiplies pairs of bfloat16 with, if with anything.
 pub(super) fn available() -> Option<Kind> {
-    if has(Terms::Halves) {
+    if is_supported(TileType::Bf16) {
         return Some(Kind::Tiles);
     }
     (isa::level() == 2 && std::arch::is_x86_feature_detected!("avx512bf16")).then_some(Kind::Vectors)

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use umber_kernels_base::tile_unit::SIDE;
+use umber_kernels_base::amx::SIDE;
 
 use super::kernel::{STEP, Sums, TILE};
 

@@ -61,7 +61,7 @@ unsafe fn with_registers<T: Element, const H: usize>(
 mod avx {
     use std::arch::x86_64::*;
 
-    use umber_kernels_base::turn::avx as turned;
+    use umber_kernels_base::transpose::avx as turned;
 
     // Registers hold more columns than there are rows: what they write beyond is overwritten by what comes next.
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use umber_kernels_base::isa::{level, prefetch_close};
+use umber_kernels_base::isa::{level, prefetch_l1};
 use umber_kernels_base::lanes::{Lanes, Ring};
 
 /// Vectors of a panel of columns.
@@ -86,8 +86,8 @@ impl<T: Ring> Tile<T> {
         }
         let place = |row: usize| self.out.wrapping_offset(row as isize * self.out_row);
         for row in 0..H {
-            prefetch_close(place(row));
-            prefetch_close(place(row).wrapping_add(VECTORS * V::COUNT - 1));
+            prefetch_l1(place(row));
+            prefetch_l1(place(row).wrapping_add(VECTORS * V::COUNT - 1));
         }
         let width = VECTORS * V::COUNT;
         let mut sums = [[V::splat(T::ZERO); VECTORS]; H];

@@ -222,8 +222,8 @@ impl<const D: usize> Job<'_, D> {
             while c < columns.count {
                 let width = if c + C <= columns.count { C } else { 1 };
                 for c in c..c + width {
-                    ask(c, range.end, Cache::Second);
-                    ask(c + width, g, Cache::First);
+                    ask(c, range.end, Cache::L2);
+                    ask(c + width, g, Cache::L1);
                 }
                 if width == C {
                     self.some::<V, C, MIXED>(rows, range.clone(), columns, c, sums);

@@ -7,11 +7,11 @@ use std::arch::asm;
 use std::ops::Range;
 use std::slice::from_raw_parts_mut;
 
+use umber_kernels_base::amx::{ROW, SIDE, TileType, Tiles, is_supported};
 use umber_kernels_base::isa::vectorised;
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
-use umber_kernels_base::tile_unit::{ROW, SIDE, Terms, Tiles, has};
 use umber_types::Quantization;
 
 use super::laid_rows::LaidRows;
@@ -27,7 +27,7 @@ const PLACES: usize = 4;
 
 /// Are there such tiles, and is the product of as many rows as to be worth them?
 pub(super) fn suit(product: &TurnedProduct) -> bool {
-    product.rows >= super::ACROSS && has(Terms::Bytes)
+    product.rows >= super::ACROSS && is_supported(TileType::Int8)
 }
 
 /// A product whose left rows are laid out.

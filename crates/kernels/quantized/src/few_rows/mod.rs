@@ -270,7 +270,7 @@ impl Job<'_> {
                 }
                 let place = (r + i) * self.product.columns + column;
                 // SAFETY: inside the output, in a column that this job alone writes.
-                unsafe { *self.product.out.at(place as isize) = sum.total() };
+                unsafe { *self.product.out.at(place as isize) = sum.reduce_sum() };
             }
         }
     }

@@ -6,10 +6,10 @@ use std::ops::Range;
 use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::Aligned;
 use umber_kernels_base::isa::has_vectors;
-use umber_kernels_base::nest::{Loop, Nest};
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::{parallel_for, parallel_ranges};
 
-use super::leaves::{Leaves, Piles, Room};
+use super::leaves::{Leaves, Piles, TotalSlot};
 use super::rows::collect;
 use super::{GRAIN, Parts, Results, Task, Totals, fold_in_parts, parts};
 
@@ -84,7 +84,7 @@ fn fold_piles(task: &Task, piles: unsafe fn(Piles), width: usize, rows: usize) {
     task.reduced.walk(0..rows, |[at]| offsets.push(at));
     let [stride, dst_stride] = task.kept.inner().strides;
     parallel_ranges(task.kept.count(), GRAIN / (rows * width), |range| {
-        task.kept.runs(range, |[from, to], count| {
+        task.kept.inner_runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
             let rows = Piles { src, stride, offsets: &offsets, width, count, dst, dst_stride };
             // SAFETY: the layouts hold the rows and the results; tasks have disjoint results.
@@ -116,10 +116,10 @@ fn place(task: &Task, results: Loop<2>, cut: &Cut, item: usize) -> Place {
 
 fn fold_items(task: &Task, results: Loop<2>, cut: &Cut, items: Range<usize>) {
     let rows = task.reduced.count();
-    let mut room = Aligned([MaybeUninit::<Room>::uninit(); TILE]);
+    let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); TILE]);
     for item in items {
         let Place { src, dst, width } = place(task, results, cut, item);
-        let totals = Totals { start: room.0.as_mut_ptr().cast(), width };
+        let totals = Totals { start: slots.0.as_mut_ptr().cast(), width };
         // SAFETY: there is room for a tile of totals.
         unsafe { (task.leaves.clear)(totals.start, width) };
         fold_tile(task, src, results.strides[0], 0..rows, cut.joined, totals);
@@ -137,7 +137,7 @@ fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, jo
     } else if stride == 1 {
         fold_rows(task.leaves, &task.reduced, range, totals, |at, _| row(at));
     } else {
-        let mut stage = Aligned([[MaybeUninit::<Room>::uninit(); STRIDED_TILE]; ROWS]);
+        let mut stage = Aligned([[MaybeUninit::<TotalSlot>::uninit(); STRIDED_TILE]; ROWS]);
         fold_rows(task.leaves, &task.reduced, range, totals, |at, turn| {
             let staged = stage.0[turn].as_mut_ptr().cast::<u8>();
             collect(size, row(at), stride, totals.width, staged);
@@ -149,7 +149,7 @@ fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, jo
 /// Add rows to `totals`, eight at a time. `row` makes the row at an offset dense; it stays so for eight calls.
 fn fold_rows(
     leaves: &Leaves,
-    reduced: &Nest<1>,
+    reduced: &StridedLoops<1>,
     range: Range<usize>,
     totals: Totals,
     mut row: impl FnMut(isize, usize) -> *const u8,
@@ -176,11 +176,11 @@ fn fold_joined(task: &Task, src: *const u8, range: Range<usize>, joined: usize, 
     let rows = range.len() / joined;
     let row = |at: usize| src.wrapping_add(at * leaves.in_size);
     let first = range.start * width;
-    let mut room = Aligned([MaybeUninit::<Room>::uninit(); TILE]);
-    let wide = Totals { start: room.0.as_mut_ptr().cast(), width: width * joined };
+    let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); TILE]);
+    let wide = Totals { start: slots.0.as_mut_ptr().cast(), width: width * joined };
     // SAFETY: there is room for a tile of totals, and rows are joined up to half of that.
     unsafe { (leaves.clear)(wide.start, wide.width) };
-    let mut steps = Nest::new(&[], [&[]]);
+    let mut steps = StridedLoops::new(&[], [&[]]);
     steps.push(Loop { length: rows, strides: [wide.width as isize] });
     fold_rows(leaves, &steps, 0..rows, wide, |at, _| row(first + at as usize));
     for group in 0..joined {
@@ -188,7 +188,7 @@ fn fold_joined(task: &Task, src: *const u8, range: Range<usize>, joined: usize, 
         unsafe { (leaves.join)(totals.start, wide.start.add(group * width * leaves.total_size), width) };
     }
     let done = rows * joined;
-    steps = Nest::new(&[], [&[]]);
+    steps = StridedLoops::new(&[], [&[]]);
     steps.push(Loop { length: range.len() - done, strides: [width as isize] });
     fold_rows(leaves, &steps, 0..range.len() - done, totals, |at, _| row(first + done * width + at as usize));
 }

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 use std::ops::{BitAnd, BitOr, Div};
 
 use num_traits::Float;
-use umber_kernels_base::halves::{bf16_to_f32, f16_to_f32};
-use umber_kernels_base::order::Ranked;
+use umber_kernels_base::float16::{bf16_to_f32, f16_to_f32};
+use umber_kernels_base::order::MinMax;
 use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
 
 /// Elements of a block that meet before a total absorbs them.
@@ -385,8 +385,8 @@ macro_rules! extremes {
     )* };
 }
 extremes! {
-    lesser least_of_eight lesser_number <;
-    greater greatest_of_eight greater_number >;
+    minimum minimum_of_eight lesser_number <;
+    maximum maximum_of_eight greater_number >;
 }
 
 #[inline(always)]
@@ -425,9 +425,9 @@ macro_rules! unsigned {
 macro_rules! integers {
     ($($ty:ident)*) => { $(
         fold!(Min<$ty> { $ty => $ty => $ty, from $ty::MAX, load same,
-            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors Avx2 });
+            by MinMax::minimum, MinMax::minimum, widen same, finish same, vectors Avx2 });
         fold!(Max<$ty> { $ty => $ty => $ty, from $ty::MIN, load same,
-            by Ranked::greater, Ranked::greater, widen same, finish same, vectors Avx2 });
+            by MinMax::maximum, MinMax::maximum, widen same, finish same, vectors Avx2 });
     )* };
 }
 
@@ -439,9 +439,9 @@ macro_rules! floats {
         fold!(Prod<$ty> { f64 => f64 => $ty, from 1.0, load |value| f64::from($load(value)),
             by multiply, multiply, widen same, finish $finish, vectors Avx2 });
         fold!(Min<$ty> { $lane => $lane => $ty, from $lane::INFINITY, load $load,
-            by lesser, lesser, widen same, finish $finish_exact, vectors Avx512, eight least_of_eight });
+            by minimum, minimum, widen same, finish $finish_exact, vectors Avx512, eight minimum_of_eight });
         fold!(Max<$ty> { $lane => $lane => $ty, from $lane::NEG_INFINITY, load $load,
-            by greater, greater, widen same, finish $finish_exact, vectors Avx512, eight greatest_of_eight });
+            by maximum, maximum, widen same, finish $finish_exact, vectors Avx512, eight maximum_of_eight });
         fold!(LogSumExp<$ty> { f64 => f64 => $ty, from f64::NEG_INFINITY, load |value| f64::from($load(value)),
             by log_add_exp, log_add_exp, widen same, finish $finish, vectors None });
         truths!($ty, $word, |value: $ty| value.to_bits() << 1);
@@ -455,9 +455,9 @@ macro_rules! complexes {
         fold!(Prod<$ty> { Complex64 => Complex64 => $ty, from Complex::new(1.0, 0.0), load $widen,
             by multiply, multiply, widen same, finish $finish, vectors None });
         fold!(Min<$ty> { $ty => $ty => $ty, from Complex::new($part::INFINITY, $part::INFINITY), load same,
-            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors None });
+            by MinMax::minimum, MinMax::minimum, widen same, finish same, vectors None });
         fold!(Max<$ty> { $ty => $ty => $ty, from Complex::new($part::NEG_INFINITY, $part::NEG_INFINITY), load same,
-            by Ranked::greater, Ranked::greater, widen same, finish same, vectors None });
+            by MinMax::maximum, MinMax::maximum, widen same, finish same, vectors None });
         fold!(LogSumExp<$ty> { Complex64 => Complex64 => $ty, from Complex::new(f64::NEG_INFINITY, 0.0), load $widen,
             by complex_log_add_exp, complex_log_add_exp, widen same, finish $finish, vectors None });
         truths!($ty, $word, |value: $ty| (value.re.to_bits() | value.im.to_bits()) << 1);

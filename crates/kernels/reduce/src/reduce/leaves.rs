@@ -8,7 +8,7 @@ use std::ops::Div;
 use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::Aligned;
 use umber_kernels_base::isa::{Cache, has_vectors, prefetch_lines};
-use umber_kernels_base::joining::joined;
+use umber_kernels_base::tree_reduce::tree_reduce;
 
 use super::fold::{Fold, Mean, TREE, Vectors};
 use super::vectors::{has_piles, is_hot, vectorised_for, vectors_for};
@@ -39,7 +39,7 @@ const STRIP: usize = 64;
 const TILE: usize = 128;
 
 /// A total of any reduction, or several in a row: memory with room and alignment for them.
-pub(super) type Room = u128;
+pub(super) type TotalSlot = u128;
 
 /// A fold with its types erased. Totals lie `total_size` bytes apart.
 ///
@@ -97,7 +97,10 @@ pub(super) struct Piles<'a> {
 impl Leaves {
     /// The leaves of a fold.
     pub(super) const fn of<F: Fold>() -> Leaves {
-        assert!(size_of::<F::Total>() <= size_of::<Room>() && align_of::<F::Total>() <= align_of::<Room>());
+        assert!(
+            size_of::<F::Total>() <= size_of::<TotalSlot>()
+                && align_of::<F::Total>() <= align_of::<TotalSlot>()
+        );
         Leaves {
             in_size: size_of::<F::In>(),
             total_size: size_of::<F::Total>(),
@@ -325,7 +328,7 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
                         prefetch_lines(
                             row.wrapping_byte_add(AHEAD),
                             totals.len() * size_of::<F::In>(),
-                            Cache::Second,
+                            Cache::L2,
                         );
                     }
                     for j in 0..totals.len() {
@@ -384,7 +387,7 @@ fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::
             for (run, totals) in runs.iter().zip(&mut totals.0) {
                 F::absorb_rest(&run[whole..], totals);
             }
-            array_of(|k| joined(&totals.0[k], F::join))
+            array_of(|k| tree_reduce(&totals.0[k], F::join))
         },
     )
 }
@@ -520,7 +523,7 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
                     F::absorb_rest(run, lanes);
                 }
                 for (total, lanes) in totals.iter_mut().zip(&lanes.0) {
-                    *total = joined(lanes, F::join);
+                    *total = tree_reduce(lanes, F::join);
                 }
             }
         },
@@ -549,7 +552,7 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], reading: Reading) -> F::To
         F::absorb_block(block, totals);
     }
     F::absorb_rest(blocks.remainder(), totals);
-    joined(totals, F::join)
+    tree_reduce(totals, F::join)
 }
 
 /// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does not
@@ -557,7 +560,7 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], reading: Reading) -> F::To
 #[inline(always)]
 fn ask_ahead<T>(block: &[T], distance: isize) {
     if const { size_of::<T>() <= 2 } {
-        prefetch_lines(block.as_ptr().wrapping_offset(distance), size_of_val(block), Cache::Second);
+        prefetch_lines(block.as_ptr().wrapping_offset(distance), size_of_val(block), Cache::L2);
     }
 }
 
@@ -577,5 +580,5 @@ fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], str
     }
     F::absorb_rest(firsts.remainder(), one);
     F::absorb_rest(seconds.remainder(), other);
-    [joined(one, F::join), joined(other, F::join)]
+    [tree_reduce(one, F::join), tree_reduce(other, F::join)]
 }

@@ -4,8 +4,8 @@
 //! come out infinite. Such results, which cost nothing to notice, are computed anew from elements in float64 that are scaled down.
 
 use num_complex::Complex;
-use umber_kernels_base::nest::Nest;
 use umber_kernels_base::shared::Target;
+use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_elementwise::tape::Program;
 use umber_types::tape::{Step, Tape};
@@ -56,11 +56,11 @@ pub(super) fn restore(tape: &Tape, inputs: &[View], shape: &[usize], axes: &[usi
 
 fn restore_typed<T: Field>(tape: &Tape, inputs: &[View], shape: &[usize], axes: &[usize], dst: &ViewMut) {
     let count: usize = axes.iter().map(|&axis| shape[axis]).product();
-    let places = Nest::new(dst.shape(), [dst.strides()]);
+    let places = StridedLoops::new(dst.shape(), [dst.strides()]);
     let target = Target::<T>::of(dst);
     let mut are_finite = true;
     let stride = places.inner().strides[0];
-    places.runs(0..places.count(), |[at], length| {
+    places.inner_runs(0..places.count(), |[at], length| {
         // SAFETY: the layout of the destination holds them.
         let is_finite = |i: isize| unsafe { *target.at(at + i * stride) }.is_finite();
         are_finite &= (0..length as isize).fold(true, |all, i| all & is_finite(i));

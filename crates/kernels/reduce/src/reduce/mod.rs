@@ -23,9 +23,9 @@ use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares,
 use self::leaves::Leaves;
 pub(crate) use self::vectors::vectorised_for;
 use umber_kernels_base::caches::LINE;
-use umber_kernels_base::nest::{Loop, Nest};
-use umber_kernels_base::room::Room;
+use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::Target;
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_elementwise::tape::Program;
@@ -208,9 +208,9 @@ struct Task {
     src: *const u8,
     dst: *mut u8,
     /// Loops over the results: source, destination.
-    kept: Nest<2>,
+    kept: StridedLoops<2>,
     /// Loops over what becomes one result, none with a negative stride, the smallest stride innermost.
-    reduced: Nest<1>,
+    reduced: StridedLoops<1>,
 }
 
 // SAFETY: the pointers come from views, which hold on every thread; tasks write disjoint results.
@@ -246,7 +246,7 @@ fn fold(leaves: &'static Leaves, src: View, axes: &[usize], dst: ViewMut) {
 }
 
 /// The loop over results whose elements lie closest together in the source.
-fn closest_result(kept: &Nest<2>) -> Option<(usize, isize)> {
+fn closest_result(kept: &StridedLoops<2>) -> Option<(usize, isize)> {
     let strides = kept.loops().iter().map(|l| l.strides[0].abs()).enumerate();
     strides.filter(|&(_, stride)| stride != 0).min_by_key(|&(_, stride)| stride)
 }
@@ -254,7 +254,7 @@ fn closest_result(kept: &Nest<2>) -> Option<(usize, isize)> {
 fn plan(leaves: &'static Leaves, src: &View, axes: &[usize], dst: &ViewMut) -> Task {
     let keeps_axes = dst.shape().len() == src.shape().len();
     let mut first = 0;
-    let mut kept = Nest::new(&[], [&[], &[]]);
+    let mut kept = StridedLoops::new(&[], [&[], &[]]);
     let mut reduced: SmallVec<[(usize, isize); 4]> = SmallVec::new();
     let mut kept_axes = 0;
     for (axis, (&length, &stride)) in src.shape().iter().zip(src.strides()).enumerate() {
@@ -272,12 +272,12 @@ fn plan(leaves: &'static Leaves, src: &View, axes: &[usize], dst: &ViewMut) -> T
     }
     // Repeated elements (stride zero) go outermost: repeating a whole run costs no more than reading it.
     reduced.sort_by_key(|&(_, stride)| std::cmp::Reverse(if stride == 0 { isize::MAX } else { stride }));
-    let mut nest = Nest::new(&[], [&[]]);
+    let mut loops = StridedLoops::new(&[], [&[]]);
     for (length, stride) in reduced {
-        nest.push(Loop { length, strides: [stride] });
+        loops.push(Loop { length, strides: [stride] });
     }
     let start = src.start().wrapping_offset(first * leaves.in_size as isize);
-    Task { leaves, src: start, dst: dst.start(), kept, reduced: nest }
+    Task { leaves, src: start, dst: dst.start(), kept, reduced: loops }
 }
 
 /// Into how many parts to split each of `results` results of `work` elements.
@@ -319,7 +319,7 @@ fn fold_in_parts(
     let (parts, steps) = (shared.tasks, shared.steps);
     let size = (shared.width * leaves.total_size).next_multiple_of(LINE);
     // Not written here: tasks begin their totals themselves, since one thread would take as long over all of them.
-    let mut totals = Room::<u8>::new_or_unwind(shared.tiles * parts * size);
+    let mut totals = ScratchVec::<u8>::new_or_unwind(shared.tiles * parts * size);
     let place = Target::over(totals.spare()).cast::<u8>();
     // Where there are many, neighbours go to one thread: two that take turns within a stretch of memory are slower than two far
     // apart.

@@ -9,13 +9,13 @@ use umber_kernels_base::arrays::array_of;
 
 use smallvec::SmallVec;
 use umber_kernels_base::caches::Aligned;
-use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::shared::Target;
+use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_elementwise::tape::{Elements, Producer, Program, Rows};
 
-use super::leaves::{Leaves, Room, Runs};
+use super::leaves::{Leaves, Runs, TotalSlot};
 use super::{GRAIN, Parts, Results, Totals, fold_in_parts, parts};
 
 /// Totals of a tile, or of rows laid end to end.
@@ -34,7 +34,7 @@ struct Task<'p> {
     rows: Rows,
     dst: Target<u8>,
     /// Loops over results, or over tiles of neighbouring ones, by their distances in the destination.
-    outer: Nest<1>,
+    outer: StridedLoops<1>,
     /// Elements of a result.
     work: usize,
 }
@@ -65,7 +65,7 @@ pub(super) fn fold(
         dst.strides()[place]
     };
     let sorted = sort(inputs, shape, axes);
-    let mut outer = Nest::new(&[], [&[]]);
+    let mut outer = StridedLoops::new(&[], [&[]]);
     for &axis in &sorted.kept {
         outer.push(Loop { length: shape[axis], strides: [result_stride(axis)] });
     }
@@ -119,9 +119,9 @@ fn sort(inputs: &[View], shape: &[usize], axes: &[usize]) -> Axes {
 }
 
 /// Results of no elements.
-fn finish_nothing(leaves: &Leaves, outer: &Nest<1>, results: Loop<1>, dst: Target<u8>) {
-    let mut room: Room = 0;
-    let total = std::ptr::from_mut(&mut room).cast::<u8>();
+fn finish_nothing(leaves: &Leaves, outer: &StridedLoops<1>, results: Loop<1>, dst: Target<u8>) {
+    let mut slots: TotalSlot = 0;
+    let total = std::ptr::from_mut(&mut slots).cast::<u8>();
     // SAFETY: there is room for a total.
     unsafe { (leaves.clear)(total, 1) };
     outer.walk(0..outer.count(), |[at]| {
@@ -174,8 +174,8 @@ impl Task<'_> {
     }
 
     fn fold_whole_rows(&self, producer: &mut Producer, range: Range<usize>) {
-        let mut room: Room = 0;
-        let total = std::ptr::from_mut(&mut room).cast::<u8>();
+        let mut slots: TotalSlot = 0;
+        let total = std::ptr::from_mut(&mut slots).cast::<u8>();
         let mut result = range.start;
         self.outer.walk(range, |[at]| {
             // SAFETY: the room is a total's; offsets come from the layout; tasks have disjoint results.
@@ -199,8 +199,8 @@ impl Task<'_> {
             return;
         }
         // Blocks add up side by side, eight rows at once, so that totals come together once and not once a block.
-        let mut room = Aligned([MaybeUninit::<Room>::uninit(); LONG_TOTALS]);
-        let wide = room.0.as_mut_ptr().cast::<u8>();
+        let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); LONG_TOTALS]);
+        let wide = slots.0.as_mut_ptr().cast::<u8>();
         let total_at = |i: usize| wide.wrapping_add(i * leaves.total_size);
         // SAFETY: there is room for these totals.
         unsafe { (leaves.clear)(wide, LONG_TOTALS) };
@@ -230,7 +230,7 @@ impl Task<'_> {
         let at_once = self.elements.block() / self.work;
         let [dst_stride] = self.outer.inner().strides;
         let mut result = range.start;
-        self.outer.runs(range, |[at], length| {
+        self.outer.inner_runs(range, |[at], length| {
             for first in (0..length).step_by(at_once) {
                 let count = at_once.min(length - first);
                 let dst = self.result(at + first as isize * dst_stride);
@@ -272,10 +272,10 @@ impl Task<'_> {
         }
         parallel_ranges(items, self.grain() / (self.work * tile), |range| {
             self.elements.enter(|producer| {
-                let mut room = Aligned([MaybeUninit::<Room>::uninit(); MOST_TOTALS]);
+                let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); MOST_TOTALS]);
                 for item in range {
                     let Results { dst, width, stride } = columns.results_of(item);
-                    let totals = Totals { start: room.0.as_mut_ptr().cast(), width };
+                    let totals = Totals { start: slots.0.as_mut_ptr().cast(), width };
                     // SAFETY: there is room for a tile of totals; results lie in the layout of the destination, and
                     // tasks have disjoint ones.
                     unsafe { (self.leaves.clear)(totals.start, width) };
@@ -328,8 +328,8 @@ impl Columns<'_> {
         let in_eights = self.joined.is_multiple_of(8);
         let wide_rows = if in_eights { self.joined / 8 } else { self.joined };
         let wide_width = wide_rows * width;
-        let mut room = Aligned([MaybeUninit::<Room>::uninit(); MOST_TOTALS]);
-        let wide = room.0.as_mut_ptr().cast::<u8>();
+        let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); MOST_TOTALS]);
+        let wide = slots.0.as_mut_ptr().cast::<u8>();
         // SAFETY: there is room: a block has no more than eight times as many elements, and no more where none meet.
         unsafe { (leaves.clear)(wide, wide_width) };
         for row in range.clone().step_by(self.joined) {

@@ -3,12 +3,12 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use umber_kernels_base::by_width::dispatch_by_width;
 use umber_kernels_base::caches::Aligned;
-use umber_kernels_base::moving::by_size;
-use umber_kernels_base::nest::Nest;
+use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::threads::parallel_ranges;
 
-use super::leaves::{Leaves, Room, Runs};
+use super::leaves::{Leaves, Runs, TotalSlot};
 use super::{GRAIN, Parts, Results, Task, fold_in_parts, parts};
 
 /// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors.
@@ -53,15 +53,15 @@ fn fold_results(task: &Task, range: Range<usize>) {
     // Of nothing there is no place to step through.
     if task.reduced.loops().len() == 1 && inner.strides[0] == 1 && (1..=SEGMENT).contains(&work) {
         let [stride, dst_stride] = task.kept.inner().strides;
-        task.kept.runs(range, |[from, to], count| {
+        task.kept.inner_runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
             // SAFETY: the layouts hold the runs and the results; tasks have disjoint results.
             unsafe { (task.leaves.runs)(Runs { src, stride, length: work, count, dst, dst_stride }) };
         });
         return;
     }
-    let mut room: Room = 0;
-    let total = std::ptr::from_mut(&mut room).cast::<u8>();
+    let mut slots: TotalSlot = 0;
+    let total = std::ptr::from_mut(&mut slots).cast::<u8>();
     task.kept.walk(range, |[from, to]| {
         // SAFETY: the room is a total's; offsets come from the layouts; tasks have disjoint results.
         unsafe { (task.leaves.clear)(total, 1) };
@@ -72,13 +72,19 @@ fn fold_results(task: &Task, range: Range<usize>) {
 }
 
 /// Fold the elements at the turns in `range` of `reduced`, from `src` on, into a total.
-fn fold_range(leaves: &Leaves, src: *const u8, reduced: &Nest<1>, range: Range<usize>, total: *mut u8) {
+fn fold_range(
+    leaves: &Leaves,
+    src: *const u8,
+    reduced: &StridedLoops<1>,
+    range: Range<usize>,
+    total: *mut u8,
+) {
     let inner = reduced.inner();
     let stride = inner.strides[0];
     let size = leaves.in_size;
     if stride == 1 && inner.length >= LONG {
         let longest = longest_run(leaves);
-        reduced.runs(range, |[at], length| {
+        reduced.inner_runs(range, |[at], length| {
             for start in (0..length).step_by(longest) {
                 // SAFETY: the total was made by the leaves.
                 if unsafe { (leaves.is_settled)(total) } {
@@ -91,10 +97,10 @@ fn fold_range(leaves: &Leaves, src: *const u8, reduced: &Nest<1>, range: Range<u
         });
         return;
     }
-    let mut stage = Aligned([MaybeUninit::<Room>::uninit(); STAGE]);
+    let mut stage = Aligned([MaybeUninit::<TotalSlot>::uninit(); STAGE]);
     let staged = stage.0.as_mut_ptr().cast::<u8>();
     let mut filled = 0;
-    reduced.runs(range, |[at], length| {
+    reduced.inner_runs(range, |[at], length| {
         let mut done = 0;
         while done < length {
             let count = (length - done).min(STAGE - filled);
@@ -115,7 +121,7 @@ fn fold_range(leaves: &Leaves, src: *const u8, reduced: &Nest<1>, range: Range<u
 
 /// Bring elements that lie `stride` apart together.
 pub(super) fn collect(size: usize, src: *const u8, stride: isize, count: usize, dst: *mut u8) {
-    by_size!(size, T => collect_typed::<T>(src.cast(), stride, count, dst.cast()));
+    dispatch_by_width!(size, T => collect_typed::<T>(src.cast(), stride, count, dst.cast()));
 }
 
 fn collect_typed<T: Copy>(src: *const T, stride: isize, count: usize, dst: *mut T) {

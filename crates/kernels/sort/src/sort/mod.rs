@@ -11,9 +11,9 @@ use std::ops::Range;
 
 use umber_kernels_base::isa::vectorised;
 use umber_kernels_base::keys::{Direction, Invertible, Keyed};
-use umber_kernels_base::nest::Nest;
-use umber_kernels_base::room::Room;
+use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Bool, Complex32, Complex64, DType, Result, SortOrder, bf16, error, f16, match_dtype};
@@ -96,7 +96,7 @@ enum Extent {
 
 /// The lines along an axis of a source and a destination.
 struct Lines {
-    others: Nest<2>,
+    others: StridedLoops<2>,
     length: usize,
     strides: [isize; 2],
 }
@@ -193,10 +193,10 @@ wide_values!(u64 i64 f64);
 
 impl Lines {
     fn new(src: &View, axis: usize, dst: &ViewMut) -> Lines {
-        let mut others = Nest::new(&[], [&[], &[]]);
+        let mut others = StridedLoops::new(&[], [&[], &[]]);
         for (other, &length) in src.shape().iter().enumerate() {
             if other != axis {
-                others.push(umber_kernels_base::nest::Loop {
+                others.push(umber_kernels_base::strided_loops::Loop {
                     length,
                     strides: [src.strides()[other], dst.strides()[other]],
                 });
@@ -222,7 +222,8 @@ impl Lines {
         let failed = std::sync::atomic::AtomicBool::new(false);
         parallel_ranges(count, GRAIN / self.length, |range| {
             let needs_spare = matches!(extent, Extent::All) && order::needs_spare::<I>(self.length);
-            let rooms = (Room::new(self.length), Room::new(if needs_spare { self.length } else { 0 }));
+            let rooms =
+                (ScratchVec::new(self.length), ScratchVec::new(if needs_spare { self.length } else { 0 }));
             let (Ok(mut items), Ok(mut spare)) = rooms else {
                 failed.store(true, std::sync::atomic::Ordering::Relaxed);
                 return;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use umber_kernels_base::room::Room;
+use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
 
@@ -82,7 +82,7 @@ pub(super) fn needs_spare<I: Item>(count: usize) -> bool {
 }
 
 /// Sort items, which differ in `bits` only if places are left out; `spare` has room for as many, if [`needs_spare`] says so.
-pub(super) fn sort_items<I: Item>(items: &mut Room<I>, spare: &mut Room<I>, bits: Range<u32>) {
+pub(super) fn sort_items<I: Item>(items: &mut ScratchVec<I>, spare: &mut ScratchVec<I>, bits: Range<u32>) {
     if I::sort_with_vectors(items) {
         return;
     }

@@ -1,6 +1,6 @@
 //! Rope: pairs of features turned by angles that grow with the position.
 
-use umber_kernels::room::Room;
+use umber_kernels::scratch_vec::ScratchVec;
 use umber_types::{BinaryKind, DType, Pairing, Result, Shape, UnaryKind, ensure};
 
 use super::{Decompose, Parameter};
@@ -61,9 +61,9 @@ impl Rope {
     }
 
     /// The angle between one position and the next for each pair, from `base`.
-    fn speeds(self, base: f64) -> Result<Room<f64>> {
+    fn speeds(self, base: f64) -> Result<ScratchVec<f64>> {
         let half = self.dims / 2;
-        let mut speeds = Room::new(half)?;
+        let mut speeds = ScratchVec::new(half)?;
         speeds.extend((0..half).map(|i| self.signed_scale() * (i as f64 * (-base.ln() / half as f64)).exp()));
         Ok(speeds)
     }
@@ -202,7 +202,7 @@ impl Decompose for Rope {
             Some(base) => self.speeds(base.value())?,
             None => {
                 let given = task.view(2);
-                let mut dense = Room::filled(0.0f64, given.size())?;
+                let mut dense = ScratchVec::filled(0.0f64, given.size())?;
                 let layout = umber_types::Layout::contiguous([given.size()].into());
                 umber_kernels::tape::copy(given, umber_kernels::ViewMut::of(&mut dense, &layout));
                 for frequency in &mut *dense {

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use umber_kernels_base::turn::avx512 as turn;
+use umber_kernels_base::transpose::avx512 as transpose;
 
 use super::lanes::{Lanes, upper};
 use super::networks::{BLOCK, sort_columns};
@@ -179,6 +179,6 @@ unsafe fn columns(vectors: &mut [__m512i; BLOCK]) {
     // SAFETY: the caller's promise.
     unsafe {
         sort_columns::<Avx512<u32>>(vectors);
-        *vectors = turn::words(*vectors);
+        *vectors = transpose::words(*vectors);
     }
 }

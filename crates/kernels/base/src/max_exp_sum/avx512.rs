@@ -2,25 +2,25 @@
 
 use std::arch::x86_64::*;
 
-use super::{FURTHEST, TREE};
+use super::{TREE, UNDERFLOW};
 use crate::math::float32::{EXP, LN2_HIGH, LN2_LOW, LOG2_E_HIGH, ROUNDER};
 use crate::row::LANES;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-/// [`super::greatest`].
-pub(super) fn greatest(values: &[f32]) -> f32 {
+/// [`super::max_of`].
+pub(super) fn max_of(values: &[f32]) -> f32 {
     // Several side by side, as each comparison waits for the one before it.
-    const ABREAST: usize = 4;
-    let mut peaks = [_mm512_set1_ps(f32::NEG_INFINITY); ABREAST];
+    const INDEPENDENT: usize = 4;
+    let mut peaks = [_mm512_set1_ps(f32::NEG_INFINITY); INDEPENDENT];
     let mut is_nan = 0;
-    let mut blocks = values.chunks_exact(ABREAST * LANES);
+    let mut blocks = values.chunks_exact(INDEPENDENT * LANES);
     for block in &mut blocks {
-        for (i, peak) in peaks.iter_mut().enumerate() {
+        for (i, max) in peaks.iter_mut().enumerate() {
             // SAFETY: a vector of the block.
             let x = unsafe { _mm512_loadu_ps(block.as_ptr().add(i * LANES)) };
             is_nan |= _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x);
             // Of NaN the processor answers its second operand.
-            *peak = _mm512_max_ps(x, *peak);
+            *max = _mm512_max_ps(x, *max);
         }
     }
     for vector in blocks.remainder().chunks(LANES) {
@@ -43,7 +43,7 @@ pub(super) fn greatest(values: &[f32]) -> f32 {
 fn exp(x: __m512) -> __m512 {
     let rounder = _mm512_set1_ps(ROUNDER);
     // Further below exponentials are zero; of NaN the processor answers its second operand.
-    let x = _mm512_max_ps(_mm512_set1_ps(FURTHEST), x);
+    let x = _mm512_max_ps(_mm512_set1_ps(UNDERFLOW), x);
     let n = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(LOG2_E_HIGH), rounder), rounder);
     let r = _mm512_fnmadd_ps(n, _mm512_set1_ps(LN2_HIGH), x);
     let r = _mm512_fnmadd_ps(n, _mm512_set1_ps(LN2_LOW), r);
@@ -62,17 +62,17 @@ pub(super) unsafe fn exponentials(
     from: *const f32,
     to: *mut f32,
     count: usize,
-    peak: f32,
+    max: f32,
     sums: &mut [f64; LANES],
 ) {
     let (low, high) = sums.split_at_mut(LANES / 2);
     // SAFETY: eight numbers each.
     let mut totals = unsafe { [_mm512_loadu_pd(low.as_ptr()), _mm512_loadu_pd(high.as_ptr())] };
-    let peak = _mm512_set1_ps(peak);
+    let max = _mm512_set1_ps(max);
     let take = |at: usize| {
         // SAFETY: the caller's promise.
         unsafe {
-            let made = exp(_mm512_sub_ps(_mm512_loadu_ps(from.add(at)), peak));
+            let made = exp(_mm512_sub_ps(_mm512_loadu_ps(from.add(at)), max));
             _mm512_storeu_ps(to.add(at), made);
             made
         }

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use umber_types::{bf16, f16};
 
-use crate::halves::{bf16_to_f32, f16_to_f32};
+use crate::float16::{bf16_to_f32, f16_to_f32};
 use crate::lanes::{Lanes, Source};
 
 macro_rules! sources {

@@ -2,7 +2,7 @@
 
 /// Run `$body` with `$T` a plain type of `$size` bytes, aligned no more strictly than elements of that size are.
 #[macro_export]
-macro_rules! by_size {
+macro_rules! dispatch_by_width {
     ($size:expr, $T:ident => $body:expr) => {
         match $size {
             1 => {
@@ -29,4 +29,4 @@ macro_rules! by_size {
         }
     };
 }
-pub use crate::by_size;
+pub use crate::dispatch_by_width;

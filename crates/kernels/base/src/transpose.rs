@@ -3,10 +3,10 @@
 /// Side of a tile: both sides use whole cache lines.
 pub const TILE: usize = 16;
 
-/// `turn(from, line, to, stride)`: `TILE` dense columns, `line` elements apart, become rows `stride` elements apart.
+/// `transpose(from, line, to, stride)`: `TILE` dense columns, `line` elements apart, become rows `stride` elements apart.
 ///
 /// Unsafe: the tile is readable and writable there.
-pub type Turn = unsafe fn(*const u8, isize, *mut u8, isize);
+pub type TransposeFn = unsafe fn(*const u8, isize, *mut u8, isize);
 
 /// Which way the rows of a turned tile are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,26 +14,26 @@ pub enum Stores {
     /// Through the caches.
     Cached,
     /// Past them: the rows are whole lines of the caches, and whoever hands the memory on lets the stores finish before.
-    PastCaches,
+    NonTemporal,
 }
 
 /// How this processor turns tiles of elements of a size with vectors, if it does.
-pub fn tile(size: usize, stores: Stores) -> Option<Turn> {
+pub fn tile(size: usize, stores: Stores) -> Option<TransposeFn> {
     #[cfg(target_arch = "x86_64")]
     {
-        macro_rules! turn {
-            ($turn:path) => {
+        macro_rules! transpose {
+            ($transpose:path) => {
                 // SAFETY: the level says that the processor has the instructions; the caller's for the memory.
-                Some(|from, line, to, stride| unsafe { $turn(from.cast(), line, to.cast(), stride) })
+                Some(|from, line, to, stride| unsafe { $transpose(from.cast(), line, to.cast(), stride) })
             };
         }
         match (stores, size, crate::isa::level()) {
-            (Stores::Cached, 4, 1..) => turn!(avx::turn_words),
-            (Stores::Cached, 8, 1..) => turn!(avx::turn_doubles),
-            (Stores::PastCaches, 4, 2) => turn!(avx512::turn_words),
-            (Stores::PastCaches, 8, 2) => turn!(avx512::turn_doubles),
-            (Stores::PastCaches, 4, 1) => turn!(avx::stream_words),
-            (Stores::PastCaches, 8, 1) => turn!(avx::stream_doubles),
+            (Stores::Cached, 4, 1..) => transpose!(avx::transpose_words),
+            (Stores::Cached, 8, 1..) => transpose!(avx::transpose_doubles),
+            (Stores::NonTemporal, 4, 2) => transpose!(avx512::transpose_words),
+            (Stores::NonTemporal, 8, 2) => transpose!(avx512::transpose_doubles),
+            (Stores::NonTemporal, 4, 1) => transpose!(avx::stream_words),
+            (Stores::NonTemporal, 8, 1) => transpose!(avx::stream_doubles),
             _ => None,
         }
     }
@@ -54,7 +54,7 @@ pub mod avx {
     // Plain loops: a closure would not be compiled for the instructions that vectors need.
 
     macro_rules! tiles {
-        ($($element:ty, $vector:ty, $side:literal: $square:ident $turned:ident $turn:ident $stream:ident,
+        ($($element:ty, $vector:ty, $side:literal: $square:ident $transposed:ident $transpose:ident $stream:ident,
             $zero:ident $load:ident $store:ident $past_caches:ident;)*) => {$(
             /// As many dense columns, `line` apart, as a vector has lanes, turned.
             ///
@@ -68,7 +68,7 @@ pub mod avx {
                     // SAFETY: the caller's.
                     *x = unsafe { $load(from.offset(i as isize * line)) };
                 }
-                $turned(x)
+                $transposed(x)
             }
 
             /// Turn a tile: `TILE` dense columns `line` apart into rows `stride` apart.
@@ -76,7 +76,7 @@ pub mod avx {
             /// # Safety
             /// The tile is readable and writable there.
             #[target_feature(enable = "avx")]
-            pub(super) unsafe fn $turn(from: *const $element, line: isize, to: *mut $element, stride: isize) {
+            pub(super) unsafe fn $transpose(from: *const $element, line: isize, to: *mut $element, stride: isize) {
                 for left in (0..TILE).step_by($side) {
                     for top in (0..TILE).step_by($side) {
                         // SAFETY: the caller's.
@@ -116,9 +116,9 @@ pub mod avx {
         )*};
     }
     tiles! {
-        f32, __m256, 8: square_of_words words turn_words stream_words,
+        f32, __m256, 8: square_of_words words transpose_words stream_words,
             _mm256_setzero_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_stream_ps;
-        f64, __m256d, 4: square_of_doubles doubles turn_doubles stream_doubles,
+        f64, __m256d, 4: square_of_doubles doubles transpose_doubles stream_doubles,
             _mm256_setzero_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_stream_pd;
     }
 
@@ -177,7 +177,7 @@ pub mod avx512 {
     /// # Safety
     /// The tile is readable and writable there, and its rows are lines of the caches.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn turn_words(from: *const f32, line: isize, to: *mut f32, stride: isize) {
+    pub(super) unsafe fn transpose_words(from: *const f32, line: isize, to: *mut f32, stride: isize) {
         // SAFETY: the caller's.
         unsafe {
             let mut x = [_mm512_setzero_si512(); TILE];
@@ -223,12 +223,12 @@ pub mod avx512 {
         y
     }
 
-    /// Turn a tile of 64-bit elements, like [`turn_words`].
+    /// Turn a tile of 64-bit elements, like [`transpose_words`].
     ///
     /// # Safety
     /// As there.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn turn_doubles(from: *const f64, line: isize, to: *mut f64, stride: isize) {
+    pub(super) unsafe fn transpose_doubles(from: *const f64, line: isize, to: *mut f64, stride: isize) {
         for left in (0..TILE).step_by(8) {
             for top in (0..TILE).step_by(8) {
                 // SAFETY: the caller's.

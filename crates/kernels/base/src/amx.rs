@@ -13,32 +13,32 @@ pub const ROW: usize = 64;
 
 /// What the elements of tiles are that are multiplied: the bit by which a processor says that it does so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Terms {
+pub enum TileType {
     /// Pairs of bfloat16, whose sums are float32.
-    Halves = 1 << 22,
+    Bf16 = 1 << 22,
     /// Fours of bytes, whose sums are 32-bit integers.
-    Bytes = 1 << 25,
+    Int8 = 1 << 25,
 }
 
 /// The bit by which a processor says that it has tiles.
-pub const TILES: u32 = 1 << 24;
+pub const AMX_TILE: u32 = 1 << 24;
 
 /// Does this processor multiply tiles of such elements, and may this process use them?
 ///
 /// Asks the system for tiles, once a process: children inherit the permission, and so do all threads.
-pub fn has(terms: Terms) -> bool {
+pub fn is_supported(terms: TileType) -> bool {
     const UNKNOWN: u32 = u32::MAX;
     // No lock, which a fork could leave held; asking twice does no harm.
-    static ANSWER: AtomicU32 = AtomicU32::new(UNKNOWN);
-    let mut known = ANSWER.load(Ordering::Relaxed);
+    static SUPPORTED: AtomicU32 = AtomicU32::new(UNKNOWN);
+    let mut known = SUPPORTED.load(Ordering::Relaxed);
     if known == UNKNOWN {
         known = detect();
-        ANSWER.store(known, Ordering::Relaxed);
+        SUPPORTED.store(known, Ordering::Relaxed);
     }
     known & terms as u32 != 0
 }
 
-/// The bits of all [`Terms`] that there are.
+/// The bits of all [`TileType`] that there are.
 fn detect() -> u32 {
     /// The bits of the system's configuration and data of tiles.
     const STATES: u64 = 1 << 17 | 1 << 18;
@@ -49,8 +49,8 @@ fn detect() -> u32 {
     let features = __cpuid_count(7, 0).edx;
     // SAFETY: the system has enabled the instruction, or the feature would not be reported.
     let states = unsafe { enabled_states() };
-    let is_there = features & TILES != 0 && states & STATES == STATES && is_permitted();
-    if is_there { features & (Terms::Halves as u32 | Terms::Bytes as u32) } else { 0 }
+    let is_there = features & AMX_TILE != 0 && states & STATES == STATES && is_permitted();
+    if is_there { features & (TileType::Bf16 as u32 | TileType::Int8 as u32) } else { 0 }
 }
 
 #[target_feature(enable = "xsave")]

@@ -10,11 +10,11 @@ use std::ptr::NonNull;
 
 use umber_types::{Error, Result, bail};
 
-use crate::allocator::{ALIGNMENT, Block, free, lend, refused};
+use crate::allocator::{ALIGNMENT, Block, allocate_scratch, free, refused};
 
 /// A list with room for as many elements as were asked for, and no more. Begins at a cache line.
 #[derive(Debug)]
-pub struct Room<T> {
+pub struct ScratchVec<T> {
     /// None where there is no room.
     block: Option<Block>,
     length: usize,
@@ -23,16 +23,16 @@ pub struct Room<T> {
 }
 
 // SAFETY: owns its memory, as a vector does.
-unsafe impl<T: Send> Send for Room<T> {}
+unsafe impl<T: Send> Send for ScratchVec<T> {}
 // SAFETY: as above.
-unsafe impl<T: Sync> Sync for Room<T> {}
+unsafe impl<T: Sync> Sync for ScratchVec<T> {}
 
-impl<T: Copy> Room<T> {
+impl<T: Copy> ScratchVec<T> {
     /// Room for so many elements, of which there are none yet.
     ///
     /// # Errors
     /// If there is no memory for them.
-    pub fn new(capacity: usize) -> Result<Room<T>> {
+    pub fn new(capacity: usize) -> Result<ScratchVec<T>> {
         const { assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned for the elements") };
         let Some(bytes) = capacity.checked_mul(size_of::<T>()) else {
             bail!(
@@ -40,29 +40,29 @@ impl<T: Copy> Room<T> {
                 "got {capacity} elements to find room for, expected no more than memory can address"
             );
         };
-        let block = if bytes > 0 { Some(lend(bytes)?) } else { None };
-        Ok(Room { block, length: 0, capacity, elements: PhantomData })
+        let block = if bytes > 0 { Some(allocate_scratch(bytes)?) } else { None };
+        Ok(ScratchVec { block, length: 0, capacity, elements: PhantomData })
     }
 
-    /// [`Room::new`] for kernels and their jobs that have no other way to end: where there is no memory the error unwinds, as a panic
+    /// [`ScratchVec::new`] for kernels and their jobs that have no other way to end: where there is no memory the error unwinds, as a panic
     /// would but without its message, and what runs kernels hands it on.
-    pub fn new_or_unwind(capacity: usize) -> Room<T> {
-        Room::new(capacity).unwrap_or_else(|error| unwind(error))
+    pub fn new_or_unwind(capacity: usize) -> ScratchVec<T> {
+        ScratchVec::new(capacity).unwrap_or_else(|error| unwind(error))
     }
 
     /// As many elements, all of them `value`.
     ///
     /// # Errors
     /// If there is no memory for them.
-    pub fn filled(value: T, length: usize) -> Result<Room<T>> {
-        let mut room = Room::new(length)?;
-        room.extend(std::iter::repeat_n(value, length));
-        Ok(room)
+    pub fn filled(value: T, length: usize) -> Result<ScratchVec<T>> {
+        let mut vec = ScratchVec::new(length)?;
+        vec.extend(std::iter::repeat_n(value, length));
+        Ok(vec)
     }
 
-    /// [`Room::filled`], or else an error that unwinds, as of [`Room::new_or_unwind`].
-    pub fn filled_or_unwind(value: T, length: usize) -> Room<T> {
-        Room::filled(value, length).unwrap_or_else(|error| unwind(error))
+    /// [`ScratchVec::filled`], or else an error that unwinds, as of [`ScratchVec::new_or_unwind`].
+    pub fn filled_or_unwind(value: T, length: usize) -> ScratchVec<T> {
+        ScratchVec::filled(value, length).unwrap_or_else(|error| unwind(error))
     }
 
     fn start(&self) -> *mut T {
@@ -112,7 +112,7 @@ impl<T: Copy> Room<T> {
     }
 }
 
-/// An empty vector with room for as many elements, or else an error that unwinds, as of [`Room::new_or_unwind`].
+/// An empty vector with room for as many elements, or else an error that unwinds, as of [`ScratchVec::new_or_unwind`].
 pub fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
     let mut vector = Vec::new();
     if vector.try_reserve_exact(capacity).is_err() {
@@ -121,7 +121,7 @@ pub fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
     vector
 }
 
-/// The elements in a vector, or else an error that unwinds, as of [`Room::new_or_unwind`].
+/// The elements in a vector, or else an error that unwinds, as of [`ScratchVec::new_or_unwind`].
 pub fn collect_or_unwind<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
     let elements = elements.into_iter();
     let (least, most) = elements.size_hint();
@@ -149,7 +149,7 @@ pub fn is_memory_error(panic: Box<dyn std::any::Any + Send>) -> bool {
     panic.downcast::<Error>().is_ok_and(|error| error.kind() == umber_types::ErrorKind::Memory)
 }
 
-impl<T: Copy> Deref for Room<T> {
+impl<T: Copy> Deref for ScratchVec<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -158,14 +158,14 @@ impl<T: Copy> Deref for Room<T> {
     }
 }
 
-impl<T: Copy> DerefMut for Room<T> {
+impl<T: Copy> DerefMut for ScratchVec<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above, and the list is borrowed alone.
         unsafe { std::slice::from_raw_parts_mut(self.start(), self.length) }
     }
 }
 
-impl<T> Drop for Room<T> {
+impl<T> Drop for ScratchVec<T> {
     fn drop(&mut self) {
         if let Some(block) = self.block.take() {
             free(block);
@@ -179,33 +179,33 @@ mod tests {
 
     #[test]
     fn elements_are_what_was_appended() {
-        let mut room = Room::new(5).expect("small");
-        room.extend([1u16, 2, 3]);
-        assert_eq!(room[..], [1, 2, 3]);
-        assert_eq!(room.spare().len(), 2);
-        room[1] = 7;
-        room.extend([4, 5]);
-        assert_eq!(&room[..], [1, 7, 3, 4, 5]);
-        room.clear();
-        assert!(room.is_empty());
-        room.extend(10..15);
-        assert_eq!(&room[..], [10, 11, 12, 13, 14]);
-        room.clear();
-        for place in &mut room.spare()[..2] {
+        let mut vec = ScratchVec::new(5).expect("small");
+        vec.extend([1u16, 2, 3]);
+        assert_eq!(vec[..], [1, 2, 3]);
+        assert_eq!(vec.spare().len(), 2);
+        vec[1] = 7;
+        vec.extend([4, 5]);
+        assert_eq!(&vec[..], [1, 7, 3, 4, 5]);
+        vec.clear();
+        assert!(vec.is_empty());
+        vec.extend(10..15);
+        assert_eq!(&vec[..], [10, 11, 12, 13, 14]);
+        vec.clear();
+        for place in &mut vec.spare()[..2] {
             place.write(8);
         }
         // SAFETY: just written.
-        unsafe { room.grow(2) };
-        assert_eq!(&room[..], [8, 8]);
-        assert_eq!(&Room::filled(2.5f64, 3).expect("small")[..], [2.5; 3]);
-        assert!(Room::<f64>::filled(1.0, 0).expect("nothing").is_empty());
+        unsafe { vec.grow(2) };
+        assert_eq!(&vec[..], [8, 8]);
+        assert_eq!(&ScratchVec::filled(2.5f64, 3).expect("small")[..], [2.5; 3]);
+        assert!(ScratchVec::<f64>::filled(1.0, 0).expect("nothing").is_empty());
     }
 
     #[test]
     fn begins_at_a_cache_line() {
         for count in [1, 7, 1000, 1 << 20] {
-            let room = Room::filled(0u8, count).expect("small");
-            assert!((room.as_ptr() as usize).is_multiple_of(ALIGNMENT));
+            let vec = ScratchVec::filled(0u8, count).expect("small");
+            assert!((vec.as_ptr() as usize).is_multiple_of(ALIGNMENT));
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
     fn impossible_sizes_are_errors() {
         for count in [usize::MAX, usize::MAX / 8, 1 << 58] {
             assert!(
-                matches!(Room::<u64>::new(count), Err(error) if error.kind() == umber_types::ErrorKind::Memory)
+                matches!(ScratchVec::<u64>::new(count), Err(error) if error.kind() == umber_types::ErrorKind::Memory)
             );
         }
     }
@@ -221,16 +221,16 @@ mod tests {
     #[test]
     fn impossible_sizes_unwind_as_errors() {
         for count in [1 << 58, usize::MAX] {
-            let filled = std::panic::catch_unwind(|| drop(Room::filled_or_unwind(1f64, count)));
+            let filled = std::panic::catch_unwind(|| drop(ScratchVec::filled_or_unwind(1f64, count)));
             assert!(is_memory_error(filled.expect_err("too much")));
             let vector = std::panic::catch_unwind(|| drop(vector_or_unwind::<f64>(count)));
             assert!(is_memory_error(vector.expect_err("too much")));
-            let room = std::panic::catch_unwind(|| drop(Room::<f64>::new_or_unwind(count)));
-            assert!(is_memory_error(room.expect_err("too much")));
+            let vec = std::panic::catch_unwind(|| drop(ScratchVec::<f64>::new_or_unwind(count)));
+            assert!(is_memory_error(vec.expect_err("too much")));
             let list = std::panic::catch_unwind(|| drop(collect_or_unwind(std::iter::repeat_n(1f64, count))));
             assert!(is_memory_error(list.expect_err("too much")));
         }
-        assert_eq!(Room::filled_or_unwind(3u8, 2)[..], [3, 3]);
+        assert_eq!(ScratchVec::filled_or_unwind(3u8, 2)[..], [3, 3]);
         assert!(vector_or_unwind::<u8>(7).capacity() >= 7);
         assert_eq!(collect_or_unwind(0..9), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(collect_or_unwind((0..9).filter(|i| i % 2 == 0)), [0, 2, 4, 6, 8]);
@@ -239,6 +239,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "room for 2 elements")]
     fn more_than_there_is_room_for_is_a_mistake() {
-        Room::new(2).expect("small").extend([1u8, 2, 3]);
+        ScratchVec::new(2).expect("small").extend([1u8, 2, 3]);
     }
 }

@@ -2,23 +2,23 @@
 
 use std::arch::x86_64::*;
 
-use super::{FURTHEST, TREE};
+use super::{TREE, UNDERFLOW};
 use crate::math::float32::{EXP, LN2_HIGH, LN2_LOW, LOG2_E_HIGH, ROUNDER};
 use crate::row::LANES;
 
 /// Numbers in a register.
 const WIDTH: usize = 8;
 
-/// [`super::greatest`].
+/// [`super::max_of`].
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn greatest(values: &[f32]) -> f32 {
+pub(super) fn max_of(values: &[f32]) -> f32 {
     // Several side by side, as each comparison waits for the one before it.
-    const ABREAST: usize = 4;
-    let mut peaks = [_mm256_set1_ps(f32::NEG_INFINITY); ABREAST];
-    let mut is_nan = [_mm256_setzero_ps(); ABREAST];
-    let mut blocks = values.chunks_exact(ABREAST * WIDTH);
+    const INDEPENDENT: usize = 4;
+    let mut peaks = [_mm256_set1_ps(f32::NEG_INFINITY); INDEPENDENT];
+    let mut is_nan = [_mm256_setzero_ps(); INDEPENDENT];
+    let mut blocks = values.chunks_exact(INDEPENDENT * WIDTH);
     for block in &mut blocks {
-        for i in 0..ABREAST {
+        for i in 0..INDEPENDENT {
             // SAFETY: a vector of the block.
             let x = unsafe { _mm256_loadu_ps(block.as_ptr().add(i * WIDTH)) };
             is_nan[i] = _mm256_or_ps(is_nan[i], _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));
@@ -27,18 +27,18 @@ pub(super) fn greatest(values: &[f32]) -> f32 {
         }
     }
     let [a, b, c, d] = peaks;
-    let peak = _mm256_max_ps(_mm256_max_ps(a, b), _mm256_max_ps(c, d));
+    let max = _mm256_max_ps(_mm256_max_ps(a, b), _mm256_max_ps(c, d));
     let [a, b, c, d] = is_nan;
     let mut is_nan = _mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(a, b), _mm256_or_ps(c, d))) != 0;
     let mut lanes = [0.0; WIDTH];
     // SAFETY: so many lanes.
-    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), peak) };
-    let mut greatest = f32::NEG_INFINITY;
+    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), max) };
+    let mut max_of = f32::NEG_INFINITY;
     for &x in lanes.iter().chain(blocks.remainder()) {
         is_nan |= x.is_nan();
-        greatest = if x > greatest { x } else { greatest };
+        max_of = if x > max_of { x } else { max_of };
     }
-    if is_nan { f32::NAN } else { greatest }
+    if is_nan { f32::NAN } else { max_of }
 }
 
 /// As [`exp`](crate::math::float32::exp), of what cannot overflow.
@@ -50,7 +50,7 @@ fn exp(x: __m256) -> __m256 {
     const UP: f32 = 64.0;
     let rounder = _mm256_set1_ps(ROUNDER + 127.0 + UP);
     // Of NaN the processor answers its second operand.
-    let x = _mm256_max_ps(_mm256_set1_ps(FURTHEST), x);
+    let x = _mm256_max_ps(_mm256_set1_ps(UNDERFLOW), x);
     let rounded = _mm256_fmadd_ps(x, _mm256_set1_ps(LOG2_E_HIGH), rounder);
     let power = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(rounded)));
     let n = _mm256_sub_ps(rounded, rounder);
@@ -71,7 +71,7 @@ pub(super) unsafe fn exponentials(
     from: *const f32,
     to: *mut f32,
     count: usize,
-    peak: f32,
+    max: f32,
     sums: &mut [f64; LANES],
 ) {
     const TOTALS: usize = LANES / 4;
@@ -80,11 +80,11 @@ pub(super) unsafe fn exponentials(
         // SAFETY: four numbers each.
         *total = unsafe { _mm256_loadu_pd(sums.as_ptr()) };
     }
-    let peak = _mm256_set1_ps(peak);
+    let max = _mm256_set1_ps(max);
     let take = |at: usize| {
         // SAFETY: the caller's promise.
         unsafe {
-            let made = exp(_mm256_sub_ps(_mm256_loadu_ps(from.add(at)), peak));
+            let made = exp(_mm256_sub_ps(_mm256_loadu_ps(from.add(at)), max));
             _mm256_storeu_ps(to.add(at), made);
             made
         }

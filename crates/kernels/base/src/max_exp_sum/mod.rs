@@ -20,24 +20,24 @@ const TREE: usize = 8;
 
 /// Numbers this far below a peak, and further, have exponentials of zero.
 #[cfg(target_arch = "x86_64")]
-const FURTHEST: f32 = -105.0;
+const UNDERFLOW: f32 = -105.0;
 
 /// The greatest of some numbers, NaN if one is, negative infinity of none; `None` if this processor lacks the instructions.
 #[inline]
-pub fn greatest(values: &[f32]) -> Option<f32> {
+pub fn max_of(values: &[f32]) -> Option<f32> {
     #[cfg(target_arch = "x86_64")]
     match level() {
         // SAFETY: the level says what the processor has.
-        2 => return Some(unsafe { avx512::greatest(values) }),
+        2 => return Some(unsafe { avx512::max_of(values) }),
         // SAFETY: as above.
-        1 => return Some(unsafe { avx2::greatest(values) }),
+        1 => return Some(unsafe { avx2::max_of(values) }),
         _ => {}
     }
     let _ = values;
     None
 }
 
-/// Write `e^(x - peak)` of `count` numbers, a multiple of [`LANES`] of which none is greater than `peak`, and add each to the sum
+/// Write `e^(x - max)` of `count` numbers, a multiple of [`LANES`] of which none is greater than `max`, and add each to the sum
 /// of its lane. Of NaN, and of an infinite peak itself, it is NaN. Answers whether this processor has the instructions: if not,
 /// nothing was done.
 ///
@@ -48,7 +48,7 @@ pub unsafe fn exponentials(
     from: *const f32,
     to: *mut f32,
     count: usize,
-    peak: f32,
+    max: f32,
     sums: &mut [f64; LANES],
 ) -> bool {
     debug_assert!(count.is_multiple_of(LANES));
@@ -56,12 +56,12 @@ pub unsafe fn exponentials(
     #[cfg(target_arch = "x86_64")]
     unsafe {
         match level() {
-            2 => avx512::exponentials(from, to, count, peak, sums),
-            1 => avx2::exponentials(from, to, count, peak, sums),
+            2 => avx512::exponentials(from, to, count, max, sums),
+            1 => avx2::exponentials(from, to, count, max, sums),
             _ => return false,
         }
     }
-    let _ = (from, to, count, peak, sums);
+    let _ = (from, to, count, max, sums);
     cfg!(target_arch = "x86_64")
 }
 
@@ -71,34 +71,37 @@ mod tests {
 
     #[test]
     fn exponentials_are_accurate_and_know_what_is_no_number() {
-        let peak = 3.25f32;
-        let values: Vec<f32> = (0..400_000u32).map(|i| peak - i as f32 * 2.7e-4).collect();
-        let mut found = vec![0.0; values.len()];
+        let max = 3.25f32;
+        let values: Vec<f32> = (0..400_000u32).map(|i| max - i as f32 * 2.7e-4).collect();
+        let mut actual = vec![0.0; values.len()];
         let mut sums = [0.0; LANES];
         // SAFETY: the places lie apart.
-        if !unsafe { exponentials(values.as_ptr(), found.as_mut_ptr(), values.len(), peak, &mut sums) } {
+        if !unsafe { exponentials(values.as_ptr(), actual.as_mut_ptr(), values.len(), max, &mut sums) } {
             return;
         }
         let mut total = 0.0;
-        for (&found, x) in found.iter().zip(values) {
-            let exact = f64::from(x - peak).exp();
+        for (&actual, x) in actual.iter().zip(values) {
+            let exact = f64::from(x - max).exp();
             let unit = (exact * f64::from(f32::EPSILON)).max(f64::from(f32::from_bits(1)));
-            assert!((f64::from(found) - exact).abs() <= unit, "exp({x} - {peak}) = {found}, not {exact}");
+            assert!((f64::from(actual) - exact).abs() <= unit, "exp({x} - {max}) = {actual}, not {exact}");
             total += exact;
         }
         assert!((sums.iter().sum::<f64>() - total).abs() <= 1e-7 * total);
         let few: [f32; LANES] =
             std::array::from_fn(|i| [0.0, f32::NAN, -1e30, -104.5, f32::NEG_INFINITY][i.min(4)]);
-        for (peak, expected) in
+        for (max, expected) in
             [(0.0, [1.0, f32::NAN, 0.0, 0.0, 0.0]), (f32::INFINITY, [0.0, f32::NAN, 0.0, 0.0, 0.0])]
         {
-            let mut found = [1.0f32; LANES];
+            let mut actual = [1.0f32; LANES];
             let mut sums = [0.0; LANES];
             // SAFETY: the places lie apart.
-            assert!(unsafe { exponentials(few.as_ptr(), found.as_mut_ptr(), LANES, peak, &mut sums) });
-            for (lane, (found, expected)) in found.into_iter().zip(expected).enumerate() {
-                assert!(found == expected || found.is_nan() && expected.is_nan(), "{found}, not {expected}");
-                assert!(sums[lane] == f64::from(found) || found.is_nan() && sums[lane].is_nan());
+            assert!(unsafe { exponentials(few.as_ptr(), actual.as_mut_ptr(), LANES, max, &mut sums) });
+            for (lane, (actual, expected)) in actual.into_iter().zip(expected).enumerate() {
+                assert!(
+                    actual == expected || actual.is_nan() && expected.is_nan(),
+                    "{actual}, not {expected}"
+                );
+                assert!(sums[lane] == f64::from(actual) || actual.is_nan() && sums[lane].is_nan());
             }
         }
         let mut nothing = [f32::NEG_INFINITY; LANES];
@@ -114,13 +117,13 @@ mod tests {
             let mut values: Vec<f32> = (0..length).map(|i| -1.0 - i as f32).collect();
             for place in 0..length {
                 let before = std::mem::replace(&mut values[place], 7.0);
-                assert!(greatest(&values).is_none_or(|found| found == 7.0), "{place} of {length}");
+                assert!(max_of(&values).is_none_or(|actual| actual == 7.0), "{place} of {length}");
                 values[place] = f32::NAN;
-                assert!(greatest(&values).is_none_or(f32::is_nan), "{place} of {length}");
+                assert!(max_of(&values).is_none_or(f32::is_nan), "{place} of {length}");
                 values[place] = before;
             }
             let first = values.first().map_or(f32::NEG_INFINITY, |&first| first);
-            assert!(greatest(&values).is_none_or(|found| found == first));
+            assert!(max_of(&values).is_none_or(|actual| actual == first));
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Loop<const N: usize> {
 
 /// Loops from the outermost to the innermost; neighbours that walk as one are merged, loops of one turn dropped.
 #[derive(Clone, Debug, Default)]
-pub struct Nest<const N: usize> {
+pub struct StridedLoops<const N: usize> {
     loops: SmallVec<[Loop<N>; 4]>,
 }
 
@@ -26,10 +26,10 @@ impl<const N: usize> Loop<N> {
     pub const ONCE: Loop<N> = Loop { length: 1, strides: [0; N] };
 }
 
-impl<const N: usize> Nest<N> {
+impl<const N: usize> StridedLoops<N> {
     /// The loops over `shape` in row-major order.
-    pub fn new(shape: &[usize], strides: [&[isize]; N]) -> Nest<N> {
-        let mut nest = Nest { loops: SmallVec::new() };
+    pub fn new(shape: &[usize], strides: [&[isize]; N]) -> StridedLoops<N> {
+        let mut nest = StridedLoops { loops: SmallVec::new() };
         for (axis, &length) in shape.iter().enumerate() {
             nest.push(Loop { length, strides: array_of(|operand| strides[operand][axis]) });
         }
@@ -74,7 +74,7 @@ impl<const N: usize> Nest<N> {
     /// Call `body` with the offsets of every turn in `range`, in order.
     pub fn walk(&self, range: Range<usize>, mut body: impl FnMut([isize; N])) {
         let inner = self.inner();
-        self.runs(range, |mut offsets, length| {
+        self.inner_runs(range, |mut offsets, length| {
             for _ in 0..length {
                 body(offsets);
                 advance(&mut offsets, 1, inner.strides);
@@ -83,12 +83,12 @@ impl<const N: usize> Nest<N> {
     }
 
     /// Call `body` with the first offsets and the length of every stretch of the innermost loop in `range`.
-    pub fn runs(&self, range: Range<usize>, mut body: impl FnMut([isize; N], usize)) {
-        self.each_run(range, &mut body);
+    pub fn inner_runs(&self, range: Range<usize>, mut body: impl FnMut([isize; N], usize)) {
+        self.for_each_run(range, &mut body);
     }
 
     // One instance serves all kernels: there are many, and stretches are long.
-    fn each_run(&self, range: Range<usize>, body: &mut dyn FnMut([isize; N], usize)) {
+    fn for_each_run(&self, range: Range<usize>, body: &mut dyn FnMut([isize; N], usize)) {
         if range.is_empty() {
             return;
         }
@@ -131,9 +131,9 @@ impl<const N: usize> Nest<N> {
 
 /// Move the offsets of all operands by some turns of a loop.
 #[inline(always)]
-fn advance<const N: usize>(offsets: &mut [isize; N], turns: isize, strides: [isize; N]) {
+fn advance<const N: usize>(offsets: &mut [isize; N], iterations: isize, strides: [isize; N]) {
     for (offset, stride) in offsets.iter_mut().zip(strides) {
-        *offset += turns * stride;
+        *offset += iterations * stride;
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
         let shape = [2usize, 3, 1, 4];
         let strides = [-40isize, 7, 99, 2];
         let dense = [12isize, 4, 4, 1];
-        let nest = Nest::new(&shape, [&strides, &dense]);
+        let nest = StridedLoops::new(&shape, [&strides, &dense]);
         let mut expected = Vec::new();
         for i in 0..2 {
             for j in 0..3 {
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn dense_axes_merge() {
-        let nest = Nest::new(&[2, 3, 4], [&[12, 4, 1]]);
+        let nest = StridedLoops::new(&[2, 3, 4], [&[12, 4, 1]]);
         assert_eq!(nest.loops(), [Loop { length: 24, strides: [1] }]);
-        assert_eq!(Nest::new(&[], [&[]]).count(), 1);
+        assert_eq!(StridedLoops::new(&[], [&[]]).count(), 1);
     }
 }
