@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
-use umber_kernels::tape::{Function, few};
+use umber_kernels::tape::{Function, compute_eagerly};
 use umber_kernels::{View, ViewMut};
 use umber_types::{BinaryKind, DType, Device, Layout, Result, Scalar, Shape, Side, Stream, UnaryKind};
 
@@ -167,9 +167,9 @@ fn elementwise(function: Function, operands: &[Operand<'_>], shape: &Shape, dtyp
     let made = Array::unwritten(shape, dtype).ok()?;
     let output = written(&made)?;
     let is_done = match operands {
-        [a] => few(function, &[a.view()], &output),
-        [a, b] => few(function, &[a.view(), b.view()], &output),
-        [a, b, c] => few(function, &[a.view(), b.view(), c.view()], &output),
+        [a] => compute_eagerly(function, &[a.view()], &output),
+        [a, b] => compute_eagerly(function, &[a.view(), b.view()], &output),
+        [a, b, c] => compute_eagerly(function, &[a.view(), b.view(), c.view()], &output),
         _ => false,
     };
     is_done.then_some(made)

@@ -29,7 +29,7 @@ pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
 }
 
 /// Is it computed by the block function of its mirror image, of operands the other way round?
-pub(crate) const fn is_turned(kind: BinaryKind) -> bool {
+pub(crate) const fn swaps_operands(kind: BinaryKind) -> bool {
     matches!(kind, BinaryKind::Greater | BinaryKind::GreaterEqual)
 }
 

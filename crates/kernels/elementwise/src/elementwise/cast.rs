@@ -14,7 +14,7 @@ use umber_types::{Bool, Complex, Complex32, Complex64, DType, Element, bf16, f16
 
 use super::{Entry, Map1};
 #[cfg(target_arch = "x86_64")]
-use super::{Kernel, half_words};
+use super::{Kernel, float16_convert};
 
 /// Conversion of one element.
 pub(crate) trait Convert<D>: Copy {
@@ -259,9 +259,11 @@ const fn of_processor(portable: Entry, kernels: [Kernel; 2]) -> Entry {
 }
 
 #[cfg(target_arch = "x86_64")]
-const LOAD_F16: Entry = of_processor(PORTABLE_LOAD_F16, [half_words::load_f16c, half_words::load_avx512]);
+const LOAD_F16: Entry =
+    of_processor(PORTABLE_LOAD_F16, [float16_convert::load_f16c, float16_convert::load_avx512]);
 #[cfg(target_arch = "x86_64")]
-const STORE_F16: Entry = of_processor(PORTABLE_STORE_F16, [half_words::store_f16c, half_words::store_avx512]);
+const STORE_F16: Entry =
+    of_processor(PORTABLE_STORE_F16, [float16_convert::store_f16c, float16_convert::store_avx512]);
 #[cfg(not(target_arch = "x86_64"))]
 const LOAD_F16: Entry = PORTABLE_LOAD_F16;
 #[cfg(not(target_arch = "x86_64"))]
@@ -292,7 +294,7 @@ impl<S: Element + Convert<f64>> Map1 for ToOdd<S> {
 }
 
 /// The block function from a wide real dtype to an f32 that rounds to a 16-bit float as the value itself does.
-pub(crate) fn before_half(from: DType) -> Option<Entry> {
+pub(crate) fn before_float16(from: DType) -> Option<Entry> {
     Some(match from {
         DType::UInt32 => const { Entry::map1::<ToOdd<u32>>() },
         DType::UInt64 => const { Entry::map1::<ToOdd<u64>>() },
@@ -304,16 +306,16 @@ pub(crate) fn before_half(from: DType) -> Option<Entry> {
 }
 
 /// From memory of a 16-bit float dtype to f32.
-pub(crate) fn load_half(dtype: DType) -> Entry {
+pub(crate) fn load_float16(dtype: DType) -> Entry {
     if dtype == DType::Float16 { LOAD_F16 } else { LOAD_BF16 }
 }
 
 /// From f32 to memory of a 16-bit float dtype, rounding.
-pub(crate) fn store_half(dtype: DType) -> Entry {
+pub(crate) fn store_float16(dtype: DType) -> Entry {
     if dtype == DType::Float16 { STORE_F16 } else { STORE_BF16 }
 }
 
 /// f32 rounded to what a 16-bit float dtype can hold.
-pub(crate) fn round_half(dtype: DType) -> Entry {
+pub(crate) fn round_to_float16(dtype: DType) -> Entry {
     if dtype == DType::Float16 { ROUND_F16 } else { ROUND_BF16 }
 }

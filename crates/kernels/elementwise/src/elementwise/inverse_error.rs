@@ -10,7 +10,7 @@ use super::{Entry, LANES, instances};
 /// Elements that are computed before it is asked whether all are in the middle.
 const BLOCK: usize = LANES;
 /// Elements that go through the complete function together.
-const TOGETHER: usize = 16;
+const BATCH: usize = 16;
 
 #[inline(always)]
 unsafe fn body<I: Isa>(d: *mut u8, x: *const u8, n: usize) {
@@ -28,7 +28,7 @@ unsafe fn body<I: Isa>(d: *mut u8, x: *const u8, n: usize) {
         if !is_any_outside {
             continue;
         }
-        for (d, x) in d.as_chunks_mut::<TOGETHER>().0.iter_mut().zip(x.as_chunks::<TOGETHER>().0) {
+        for (d, x) in d.as_chunks_mut::<BATCH>().0.iter_mut().zip(x.as_chunks::<BATCH>().0) {
             let mut is_any_outside = false;
             for &x in x {
                 is_any_outside |= !float32::erfinv_is_central(x);
@@ -47,5 +47,5 @@ instances!(fn kernels, |d, x, _b, _c, n, Set| body::<Set>(d, x, n));
 
 /// The block function.
 pub(crate) const fn entry() -> Entry {
-    Entry { kernels: kernels(), past_caches: None, exact: false, cost: 6 }
+    Entry { kernels: kernels(), nontemporal: None, exact: false, cost: 6 }
 }

@@ -11,16 +11,16 @@ pub(crate) mod binary_complex;
 pub(crate) mod cast;
 pub(crate) mod chain;
 #[cfg(target_arch = "x86_64")]
-mod half_words;
+mod float16_convert;
 mod inverse_error;
-#[cfg(target_arch = "x86_64")]
-mod lines;
-#[cfg(not(target_arch = "x86_64"))]
-#[path = "no_lines.rs"]
-mod lines;
 pub(crate) mod multiply_add;
 mod power;
 pub(crate) mod select;
+#[cfg(target_arch = "x86_64")]
+mod streaming_stores;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "no_streaming_stores.rs"]
+mod streaming_stores;
 pub(crate) mod unary;
 pub(crate) mod unary_complex;
 
@@ -38,7 +38,7 @@ pub(crate) type Kernel = unsafe fn(*mut u8, *const u8, *const u8, *const u8, usi
 pub(crate) struct Entry {
     pub(crate) kernels: [Kernel; 3],
     /// The same, for a destination that begins at a whole cache line, which they write past the caches.
-    pub(crate) past_caches: Option<[Kernel; 3]>,
+    pub(crate) nontemporal: Option<[Kernel; 3]>,
     /// Takes any number of elements, one by one; the others take multiples of [`LANES`].
     pub(crate) exact: bool,
     /// About how long an element takes, in units of an addition.
@@ -195,24 +195,24 @@ unsafe fn one_by_one2<O: Map2>(d: *mut u8, a: *const u8, b: *const u8, _c: *cons
 impl Entry {
     /// A vectorised function of one element.
     pub(crate) const fn map1<O: Map1>() -> Entry {
-        let (kernels, past_caches) = (kernels1::<O>(), lines::past_caches1::<O>());
-        Entry { kernels, past_caches, exact: false, cost: O::COST }
+        let (kernels, nontemporal) = (kernels1::<O>(), streaming_stores::nontemporal1::<O>());
+        Entry { kernels, nontemporal, exact: false, cost: O::COST }
     }
 
     /// A vectorised function of two elements.
     pub(crate) const fn map2<O: Map2>() -> Entry {
-        let (kernels, past_caches) = (kernels2::<O>(), lines::past_caches2::<O>());
-        Entry { kernels, past_caches, exact: false, cost: O::COST }
+        let (kernels, nontemporal) = (kernels2::<O>(), streaming_stores::nontemporal2::<O>());
+        Entry { kernels, nontemporal, exact: false, cost: O::COST }
     }
 
     /// A function of one element that calls library functions, element by element.
     pub(crate) const fn exact1<O: Map1>() -> Entry {
-        Entry { kernels: [one_by_one1::<O>; 3], past_caches: None, exact: true, cost: 40 }
+        Entry { kernels: [one_by_one1::<O>; 3], nontemporal: None, exact: true, cost: 40 }
     }
 
     /// A function of two elements that calls library functions, element by element.
     pub(crate) const fn exact2<O: Map2>() -> Entry {
-        Entry { kernels: [one_by_one2::<O>; 3], past_caches: None, exact: true, cost: 40 }
+        Entry { kernels: [one_by_one2::<O>; 3], nontemporal: None, exact: true, cost: 40 }
     }
 }
 

@@ -29,7 +29,7 @@ unsafe fn body<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n
 instances!(fn kernels<T: Float>, |d, a, b, c, n, _Set| body::<T>(d, a, b, c, n));
 
 const fn entry_of<T: Float>() -> Entry {
-    Entry { kernels: kernels::<T>(), past_caches: None, exact: false, cost: 2 }
+    Entry { kernels: kernels::<T>(), nontemporal: None, exact: false, cost: 2 }
 }
 
 /// The block function that a product followed by `kind` makes, if there is one.

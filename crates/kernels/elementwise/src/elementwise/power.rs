@@ -7,7 +7,7 @@ use umber_kernels_base::math::float32;
 use super::{Entry, LANES, instances};
 
 /// Elements whose exponents wait between the loops, in the first cache.
-const TOGETHER: usize = 512;
+const BATCH: usize = 512;
 
 #[inline(always)]
 unsafe fn body<I: Isa>(d: *mut u8, x: *const u8, y: *const u8, n: usize) {
@@ -20,8 +20,8 @@ unsafe fn body<I: Isa>(d: *mut u8, x: *const u8, y: *const u8, n: usize) {
             std::slice::from_raw_parts(y.cast::<f32>(), n),
         )
     };
-    let (mut high, mut low) = ([0.0; TOGETHER], [0.0; TOGETHER]);
-    for ((d, x), y) in d.chunks_mut(TOGETHER).zip(x.chunks(TOGETHER)).zip(y.chunks(TOGETHER)) {
+    let (mut high, mut low) = ([0.0; BATCH], [0.0; BATCH]);
+    for ((d, x), y) in d.chunks_mut(BATCH).zip(x.chunks(BATCH)).zip(y.chunks(BATCH)) {
         let mut is_any_rare = false;
         for (((high, low), &x), &y) in high.iter_mut().zip(&mut low).zip(x).zip(y) {
             is_any_rare |= float32::power_is_rare(x, y);
@@ -40,5 +40,5 @@ instances!(fn kernels, |d, x, y, _c, n, Set| body::<Set>(d, x, y, n));
 
 /// The block function.
 pub(crate) const fn entry() -> Entry {
-    Entry { kernels: kernels(), past_caches: None, exact: false, cost: 15 }
+    Entry { kernels: kernels(), nontemporal: None, exact: false, cost: 15 }
 }

@@ -53,7 +53,7 @@ instances!(
 );
 
 const fn entry_of<T: Bits>() -> Entry {
-    Entry { kernels: kernels::<T>(), past_caches: None, exact: false, cost: 1 }
+    Entry { kernels: kernels::<T>(), nontemporal: None, exact: false, cost: 1 }
 }
 
 /// The block function for elements of the (computing) dtype.

@@ -14,7 +14,7 @@ use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
 /// `count` elements, `stride` apart in memory, to neighbours.
 pub(super) unsafe fn gather(size: usize, from: *const u8, stride: isize, to: *mut u8, count: usize) {
     /// Fewer elements are not worth the way to vectors.
-    const FEW: usize = 32;
+    const MIN_ELEMENTS: usize = 32;
     match stride {
         // SAFETY: the contract of this module.
         0 => return unsafe { splat(size, from, to, count) },
@@ -27,10 +27,10 @@ pub(super) unsafe fn gather(size: usize, from: *const u8, stride: isize, to: *mu
         // SAFETY: as above.
         unsafe {
             match stride {
-                -1 if count >= FEW => vectorised(#[inline(always)] || every::<T, -1>(from, to, count)),
-                2 if count >= FEW => vectorised(#[inline(always)] || every::<T, 2>(from, to, count)),
-                3 if count >= FEW => vectorised(#[inline(always)] || every::<T, 3>(from, to, count)),
-                4 if count >= FEW => vectorised(#[inline(always)] || every::<T, 4>(from, to, count)),
+                -1 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || every::<T, -1>(from, to, count)),
+                2 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || every::<T, 2>(from, to, count)),
+                3 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || every::<T, 3>(from, to, count)),
+                4 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || every::<T, 4>(from, to, count)),
                 _ => {
                     for i in 0..count {
                         to.add(i).write(from.offset(i as isize * stride).read());
@@ -77,7 +77,7 @@ pub(super) unsafe fn splat(size: usize, from: *const u8, to: *mut u8, count: usi
 }
 
 /// Rows of fewer elements are moved by [`copy_short`].
-pub(super) const SHORT: usize = 16;
+pub(super) const MAX_SHORT_ROW: usize = 16;
 
 /// Rows of a few elements: `counts` are those of rows and of elements in one, `strides` lead from row to row and along a row of the
 /// source, and of the target.
@@ -159,7 +159,7 @@ unsafe fn copy_each<T: Copy>(
 
 /// Ask for the cache lines of `count` elements that are `stride` apart; the addresses need not be valid.
 #[inline(always)]
-pub(super) fn prefetch_apart(size: usize, from: *const u8, stride: isize, count: usize, cache: Cache) {
+pub(super) fn prefetch_strided(size: usize, from: *const u8, stride: isize, count: usize, cache: Cache) {
     let step = stride.unsigned_abs() * size;
     let first = if stride < 0 { from.wrapping_sub(count.saturating_sub(1) * step) } else { from };
     if step <= LINE {

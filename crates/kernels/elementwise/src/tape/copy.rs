@@ -15,7 +15,7 @@ use umber_kernels_base::transpose::{self, Stores};
 use umber_kernels_base::view::{View, ViewMut};
 use umber_types::tape::{Step, Tape};
 
-use super::blocks::{SHORT, copy_short, gather, prefetch_apart};
+use super::blocks::{MAX_SHORT_ROW, copy_short, gather, prefetch_strided};
 use super::plan::Plan;
 use super::program::Program;
 
@@ -103,7 +103,7 @@ impl Job<'_> {
         let strides = array_of::<_, 2>(|operand| self.inner(operand));
         let streams = length * self.size >= 4 * STAGE && self.streams();
         parallel_ranges(count, (GRAIN / self.size / length).max(1), |range| {
-            if length < SHORT {
+            if length < MAX_SHORT_ROW {
                 // Too short to look up where each begins.
                 self.short_rows(range);
                 return;
@@ -169,7 +169,7 @@ impl Job<'_> {
         }
         let strides = &self.plan.strides(0)[..last];
         // Where both are short, there is little to share.
-        let least = if self.plan.inner() < SHORT { SHORT } else { 4 };
+        let least = if self.plan.inner() < MAX_SHORT_ROW { MAX_SHORT_ROW } else { 4 };
         let nearest = (0..last).filter(|&axis| strides[axis] != 0 && self.plan.lengths()[axis] >= least);
         nearest
             .min_by_key(|&axis| strides[axis].unsigned_abs())
@@ -184,8 +184,8 @@ impl Job<'_> {
         let (rows, columns) = (lengths[across], lengths[last]);
         let strides = array_of::<_, 2>(|i| (self.plan.strides(i)[across], self.plan.strides(i)[last]));
         let streams = self.streams();
-        let turning = Turning::new(self.size, strides, streams);
-        let side = turning.side();
+        let transposer = Transposer::new(self.size, strides, streams);
+        let side = transposer.side();
         let (bands, pieces) = (columns.div_ceil(side), rows.div_ceil(PIECE));
         let others = self.plan.size() / (rows * columns);
         let offset = |operand: usize, mut index: usize| {
@@ -210,7 +210,7 @@ impl Job<'_> {
                         .map(|i| origins[i] + top as isize * strides[i].0 + left as isize * strides[i].1);
                     let height = (end - top).min(side);
                     // SAFETY: elements of the views; units are disjoint.
-                    unsafe { turning.tile(self.source(source), self.target(target), height, width) };
+                    unsafe { transposer.tile(self.source(source), self.target(target), height, width) };
                 }
             }
             if streams {
@@ -249,7 +249,7 @@ impl Row {
         // SAFETY: the caller's promise.
         unsafe {
             match strides {
-                [stride, 1] if streams && (stride == 1 || staging_pays()) => self.past_caches(size),
+                [stride, 1] if streams && (stride == 1 || staging_pays()) => self.nontemporal(size),
                 [stride, 1] => gather(size, from, stride, to, count),
                 [a, b] => strided(size, from, a, to, b, count),
             }
@@ -261,7 +261,7 @@ impl Row {
     ///
     /// # Safety
     /// As [`Row::copy`].
-    unsafe fn past_caches(&self, size: usize) {
+    unsafe fn nontemporal(&self, size: usize) {
         let stride = self.strides[0];
         let mut stage = Stage([0; STAGE]);
         let stage = stage.0.as_mut_ptr();
@@ -273,7 +273,7 @@ impl Row {
             part = part.min(self.count - done);
             let distance = done as isize * stride * size as isize;
             if let Some(next) = self.next {
-                prefetch_apart(size, next.wrapping_offset(distance), stride, part, Cache::L2);
+                prefetch_strided(size, next.wrapping_offset(distance), stride, part, Cache::L2);
             }
             // SAFETY: the caller's promise; the stage has room for a part.
             unsafe {
@@ -291,25 +291,25 @@ impl Row {
 }
 
 /// How tiles are turned.
-struct Turning {
+struct Transposer {
     size: usize,
     /// Of the source and of the target: from row to row of the target, along its rows.
     strides: [(isize, isize); 2],
     /// Turns whole tiles by vectors.
-    turn: Option<transpose::TransposeFn>,
+    transpose_tile: Option<transpose::TransposeFn>,
     /// As above, past the caches, where the tile's rows are whole lines of them.
     stream: Option<transpose::TransposeFn>,
 }
 
-impl Turning {
-    fn new(size: usize, strides: [(isize, isize); 2], streams: bool) -> Turning {
+impl Transposer {
+    fn new(size: usize, strides: [(isize, isize); 2], streams: bool) -> Transposer {
         let [from, to] = strides;
         let is_dense = (from.0, to.1) == (1, 1);
         let lines = streams && (to.0 * size as isize) % LINE as isize == 0;
-        Turning {
+        Transposer {
             size,
             strides,
-            turn: transpose::tile(size, Stores::Cached).filter(|_| is_dense),
+            transpose_tile: transpose::tile(size, Stores::Cached).filter(|_| is_dense),
             stream: transpose::tile(size, Stores::NonTemporal).filter(|_| is_dense && lines),
         }
     }
@@ -326,19 +326,20 @@ impl Turning {
     unsafe fn tile(&self, from: *const u8, to: *mut u8, height: usize, width: usize) {
         let [a, b] = self.strides;
         let (mut down, mut along) = (0, 0);
-        if let Some(turn) = self.turn {
-            let turn = self.stream.filter(|_| to.addr().is_multiple_of(LINE)).unwrap_or(turn);
+        if let Some(transpose_tile) = self.transpose_tile {
+            let transpose_tile =
+                self.stream.filter(|_| to.addr().is_multiple_of(LINE)).unwrap_or(transpose_tile);
             let whole = |length: usize| length / transpose::TILE * transpose::TILE;
             (down, along) = (whole(height), whole(width));
             if self.stream.is_some() {
-                prefetch_apart(self.size, from.wrapping_add(height * self.size), a.1, width, Cache::L1);
+                prefetch_strided(self.size, from.wrapping_add(height * self.size), a.1, width, Cache::L1);
             }
             for top in (0..down as isize).step_by(transpose::TILE) {
                 for left in (0..along as isize).step_by(transpose::TILE) {
                     let source = from.wrapping_offset((top + left * a.1) * self.size as isize);
                     let target = to.wrapping_offset((top * b.0 + left) * self.size as isize);
                     // SAFETY: the caller's promise.
-                    unsafe { turn(source, a.1, target, b.0) };
+                    unsafe { transpose_tile(source, a.1, target, b.0) };
                 }
             }
         }

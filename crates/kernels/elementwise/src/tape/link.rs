@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use umber_kernels_base::isa::level;
 use umber_types::DType;
 
-use super::program::{Home, Instruction, Output, Program};
+use super::program::{Instruction, Location, Output, Program};
 use crate::elementwise::Entry;
 use crate::elementwise::chain::{self, Chain, Link, Op, Source};
 
@@ -16,7 +16,7 @@ pub(super) struct Draft {
     /// The block function, unless only chains do it.
     pub(super) entry: Option<Entry>,
     /// How a chain would do it.
-    pub(super) form: Form,
+    pub(super) form: LinkForm,
     /// The computing dtype of the operands.
     pub(super) dtype: DType,
     pub(super) value: u32,
@@ -25,7 +25,7 @@ pub(super) struct Draft {
 
 /// What a step is to a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum LinkForm {
     /// Nothing: it has a block function of its own.
     Call,
     Unary(Op),
@@ -42,25 +42,25 @@ impl Draft {
     /// The arguments it has.
     fn operands(&self) -> &[u32] {
         match self.form {
-            Form::Unary(_) | Form::Convert | Form::Pass => &self.arguments[..1],
-            Form::Binary(_) => &self.arguments[..2],
-            Form::MultiplyAdd | Form::Call => &self.arguments,
+            LinkForm::Unary(_) | LinkForm::Convert | LinkForm::Pass => &self.arguments[..1],
+            LinkForm::Binary(_) => &self.arguments[..2],
+            LinkForm::MultiplyAdd | LinkForm::Call => &self.arguments,
         }
     }
 
     /// The loop of chains that could have it as a link.
     fn chain(&self) -> Option<Chain> {
-        if self.form == Form::Call { None } else { chain::chain(self.dtype) }
+        if self.form == LinkForm::Call { None } else { chain::chain(self.dtype) }
     }
 
     /// Can it take a value from the accumulator, and need it nowhere else?
     fn takes_over(&self, value: u32) -> bool {
         let [a, b, c] = self.arguments;
         match self.form {
-            Form::Call | Form::Convert => false,
-            Form::Unary(_) | Form::Pass => a == value,
-            Form::Binary(_) => a == value || b == value,
-            Form::MultiplyAdd => (a == value || b == value) && c != value,
+            LinkForm::Call | LinkForm::Convert => false,
+            LinkForm::Unary(_) | LinkForm::Pass => a == value,
+            LinkForm::Binary(_) => a == value || b == value,
+            LinkForm::MultiplyAdd => (a == value || b == value) && c != value,
         }
     }
 }
@@ -69,7 +69,7 @@ impl Draft {
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     /// Lives in a register of its own for the whole run.
-    pub(super) lasting: bool,
+    pub(super) is_live_out: bool,
     /// Its bits, if it is a constant.
     pub(super) constant: Option<u64>,
     /// The 16-bit dtype of an input that chains widen.
@@ -83,8 +83,8 @@ pub(super) struct Value {
 }
 
 impl Value {
-    pub(super) fn new(lasting: bool, constant: Option<u64>) -> Value {
-        Value { lasting, constant, narrow: None, maker: usize::MAX, is_stored: false, is_local: false }
+    pub(super) fn new(is_live_out: bool, constant: Option<u64>) -> Value {
+        Value { is_live_out, constant, narrow: None, maker: usize::MAX, is_stored: false, is_local: false }
     }
 }
 
@@ -105,7 +105,7 @@ impl Linker {
     /// The program, with instructions for all drafts.
     pub(super) fn finish(mut self) -> Program {
         for output in &self.program.outputs {
-            self.values[output.value as usize].lasting = true;
+            self.values[output.value as usize].is_live_out = true;
         }
         let groups = self.groups();
         self.classify(&groups);
@@ -124,13 +124,13 @@ impl Linker {
         while begin < self.drafts.len() {
             let first = &self.drafts[begin];
             let chain = first.chain();
-            let follows = |draft: &&Draft| draft.form != Form::Call && draft.dtype == first.dtype;
+            let follows = |draft: &&Draft| draft.form != LinkForm::Call && draft.dtype == first.dtype;
             let length = match chain {
                 Some(_) => self.drafts[begin..].iter().take_while(follows).count(),
                 None => 1,
             };
             let end = begin + length;
-            let pays = length > 1 || self.touches_halves(first);
+            let pays = length > 1 || self.uses_float16(first);
             groups.push(Group { drafts: begin..end, chain: chain.filter(|_| pays) });
             begin = end;
         }
@@ -138,20 +138,20 @@ impl Linker {
     }
 
     /// Does a step read or make what is stored as 16-bit floats?
-    fn touches_halves(&self, draft: &Draft) -> bool {
-        let reads = |&value: &u32| self.input_half(value).is_some();
+    fn uses_float16(&self, draft: &Draft) -> bool {
+        let reads = |&value: &u32| self.float16_input(value).is_some();
         let makes = |output: &Output| output.value == draft.value && output.dtype.is_half();
         draft.operands().iter().any(reads) || self.program.outputs.iter().any(makes)
     }
 
-    fn input_half(&self, value: u32) -> Option<DType> {
+    fn float16_input(&self, value: u32) -> Option<DType> {
         self.program.inputs.get(value as usize).copied().filter(|dtype| dtype.is_half())
     }
 
     /// Find out which inputs chains widen, and which values have to be stored where.
     fn classify(&mut self, groups: &[Group]) {
         for input in 0..self.program.inputs.len() {
-            self.values[input].narrow = self.input_half(input as u32);
+            self.values[input].narrow = self.float16_input(input as u32);
         }
         for output in &self.program.outputs {
             self.values[output.value as usize].narrow = None;
@@ -171,7 +171,7 @@ impl Linker {
                 }
                 let value = &mut self.values[draft.value as usize];
                 value.maker = at;
-                value.is_local = group.chain.is_some() && !value.lasting;
+                value.is_local = group.chain.is_some() && !value.is_live_out;
             }
         }
     }
@@ -189,13 +189,13 @@ impl Linker {
                 arguments,
             });
             if let ([draft], [output]) = (&self.drafts[..], &mut self.program.outputs[..]) {
-                if let Some(kernels) = entry.past_caches {
+                if let Some(kernels) = entry.nontemporal {
                     let kernel = kernels[level()];
                     output.streams = output.direct;
-                    self.program.past_caches =
+                    self.program.nontemporal =
                         Some(Instruction::Call { kernel, exact: entry.exact, value, arguments });
                 } else {
-                    self.program.past_caches = draft.chain().map(|run| self.chain(group, run));
+                    self.program.nontemporal = draft.chain().map(|run| self.chain(group, run));
                 }
             }
             return;
@@ -212,16 +212,16 @@ impl Linker {
             let draft = self.drafts[at];
             let [a, b, c] = draft.arguments;
             match draft.form {
-                Form::Unary(op) => {
+                LinkForm::Unary(op) => {
                     self.hold(a, &mut held);
                     self.link(op, Source::Accumulator, a);
                 }
-                Form::Binary(op) if held == Some(b) && a != b => self.apply(op.turned(), a, held),
-                Form::Binary(op) => {
+                LinkForm::Binary(op) if held == Some(b) && a != b => self.apply(op.swapped(), a, held),
+                LinkForm::Binary(op) => {
                     self.hold(a, &mut held);
                     self.apply(op, b, held);
                 }
-                Form::MultiplyAdd => {
+                LinkForm::MultiplyAdd => {
                     let other = if held == Some(b) { a } else { b };
                     if held != Some(b) {
                         self.hold(a, &mut held);
@@ -229,9 +229,9 @@ impl Linker {
                     self.apply(Op::Multiply, other, held);
                     self.apply(Op::Add, c, None);
                 }
-                Form::Convert => self.link(Op::Load, Source::Integers, a),
-                Form::Pass => self.hold(a, &mut held),
-                Form::Call => unreachable!("chains have links only"),
+                LinkForm::Convert => self.link(Op::Load, Source::Integers, a),
+                LinkForm::Pass => self.hold(a, &mut held),
+                LinkForm::Call => unreachable!("chains have links only"),
             }
             held = Some(draft.value);
             self.keep(draft.value);
@@ -268,8 +268,8 @@ impl Linker {
 
     /// Store what the accumulator holds, if anything will read it: as it is, and as 16-bit floats for outputs of such.
     fn keep(&mut self, value: u32) {
-        let Value { lasting, is_stored, .. } = self.values[value as usize];
-        if !lasting {
+        let Value { is_live_out, is_stored, .. } = self.values[value as usize];
+        if !is_live_out {
             if is_stored {
                 self.link(Op::Store, Source::Elements, value);
             }
@@ -295,7 +295,7 @@ impl Linker {
             self.program.outputs[at] =
                 Output { value: narrow, dtype, direct: is_first, streams: is_first, is_narrow: true };
         }
-        self.values[value as usize].lasting = is_whole;
+        self.values[value as usize].is_live_out = is_whole;
         if is_whole || is_stored {
             let op = if is_stored { Op::Store } else { Op::Output };
             self.link(op, Source::Elements, value);
@@ -333,17 +333,18 @@ impl Linker {
             time += 1;
             read.iter().chain(&written).for_each(|&value| last[value as usize] = time);
         });
-        let mut homes: SmallVec<[Home; 8]> = SmallVec::from_elem(Home::Nowhere, self.values.len());
-        let (mut registers, mut locals) = (Shelf::default(), Shelf::default());
+        let mut locations: SmallVec<[Location; 8]> =
+            SmallVec::from_elem(Location::Nowhere, self.values.len());
+        let (mut registers, mut locals) = (RegisterAllocator::default(), RegisterAllocator::default());
         let constants = self.program.constants.iter().map(|constant| constant.value);
         let outputs = self.program.outputs.iter().map(|output| output.value);
         for value in (0..inputs as u32).chain(constants).chain(outputs) {
-            let home = &mut homes[value as usize];
-            if *home == Home::Nowhere {
-                *home = Home::Register(registers.take());
+            let home = &mut locations[value as usize];
+            if *home == Location::Nowhere {
+                *home = Location::Register(registers.take());
             }
         }
-        let passes = |value: u32| !self.values[value as usize].lasting;
+        let passes = |value: u32| !self.values[value as usize].is_live_out;
         let mut time = 0;
         self.program.accesses(|read, written| {
             time += 1;
@@ -351,23 +352,26 @@ impl Linker {
                 && passes(value)
             {
                 let is_local = self.values[value as usize].is_local;
-                homes[value as usize] =
-                    if is_local { Home::Local(locals.take()) } else { Home::Register(registers.take()) };
+                locations[value as usize] = if is_local {
+                    Location::Local(locals.take())
+                } else {
+                    Location::Register(registers.take())
+                };
             }
             for (i, &value) in read.iter().chain(&written).enumerate() {
-                debug_assert_ne!(homes[value as usize], Home::Nowhere, "what is read was stored");
+                debug_assert_ne!(locations[value as usize], Location::Nowhere, "what is read was stored");
                 let is_over = last[value as usize] == time && passes(value);
                 if !is_over || read[..i.min(read.len())].contains(&value) {
                     continue;
                 }
-                match homes[value as usize] {
-                    Home::Register(register) => registers.give_back(register),
-                    Home::Local(local) => locals.give_back(local),
-                    Home::Nowhere => {}
+                match locations[value as usize] {
+                    Location::Register(register) => registers.release(register),
+                    Location::Local(local) => locals.release(local),
+                    Location::Nowhere => {}
                 }
             }
         });
-        self.program.homes = homes;
+        self.program.locations = locations;
         self.program.register_count = registers.count as usize;
         self.program.local_count = locals.count as usize;
     }
@@ -375,12 +379,12 @@ impl Linker {
 
 /// Places to keep values in, and those that are free again.
 #[derive(Default)]
-struct Shelf {
+struct RegisterAllocator {
     count: u32,
     free: SmallVec<[u32; 8]>,
 }
 
-impl Shelf {
+impl RegisterAllocator {
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.count += 1;
@@ -388,7 +392,7 @@ impl Shelf {
         })
     }
 
-    fn give_back(&mut self, place: u32) {
+    fn release(&mut self, place: u32) {
         self.free.push(place);
     }
 }

@@ -9,21 +9,21 @@
 //! The 16-bit floats are computed in f32: they widen when loaded and round once, when stored or where a
 //! cast to them or from them stands.
 
-mod across;
 mod blocks;
 mod copy;
+mod eager;
 mod elements;
-mod few;
 mod link;
 mod plan;
 mod program;
 mod run;
 mod small;
+mod transposed_inputs;
 mod walk;
 
 pub use copy::copy;
+pub use eager::{Function, compute_eagerly};
 pub use elements::{Elements, Producer};
-pub use few::{Function, few};
 pub use program::Program;
 pub use run::Rows;
 

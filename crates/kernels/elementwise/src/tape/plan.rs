@@ -99,7 +99,7 @@ impl Plan {
     /// Call `body(offset, length, stride)` for the stretches of the innermost loop that make up elements
     /// `start..start + count` of the operand, in row-major order.
     #[inline]
-    pub(super) fn stretches(
+    pub(super) fn segments(
         &self,
         operand: usize,
         start: usize,

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use umber_types::tape::{Step, Tape, ValueId, binary_dtype, unary_dtype};
 use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, bail, ensure};
 
-use super::link::{Draft, Form, Linker, Value};
+use super::link::{Draft, LinkForm, Linker, Value};
 use super::{supports_binary, supports_unary};
 use crate::elementwise::cast::Conversion;
 use crate::elementwise::chain::{self, Chain, Link, TILE};
@@ -24,14 +24,14 @@ pub struct Program {
     numbers: SmallVec<[(u32, DType); 2]>,
     pub(super) instructions: SmallVec<[Instruction; 4]>,
     /// What does the work of the only instruction, if there is just one, where outputs go past the caches.
-    pub(super) past_caches: Option<Instruction>,
+    pub(super) nontemporal: Option<Instruction>,
     /// The links of all chains.
     pub(super) links: Vec<Link>,
     pub(super) outputs: SmallVec<[Output; 2]>,
     /// Are the 16-bit floats of the input widened as they are brought to its register?
     pub(super) widened: SmallVec<[bool; 4]>,
     /// Where the elements of each value are kept: inputs first, in order.
-    pub(super) homes: SmallVec<[Home; 8]>,
+    pub(super) locations: SmallVec<[Location; 8]>,
     pub(super) register_count: usize,
     pub(super) local_count: usize,
     /// Elements in a block: as many of the widest value as fill a register.
@@ -54,7 +54,7 @@ pub(super) struct Constant {
 
 /// Where a value's elements are kept, unless they lie in the memory of an input or output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(super) enum Location {
     /// Room for a block.
     Register(u32),
     /// Room for a tile of a chain.
@@ -102,10 +102,10 @@ impl Program {
     /// Where scratch has each value: registers of so many bytes, one more of them, and rooms for tiles.
     pub(super) fn addresses(&self, scratch: *mut u8, register: usize) -> impl Iterator<Item = *mut u8> {
         let locals = scratch.wrapping_add((self.register_count + 1) * register);
-        self.homes.iter().map(move |&home| match home {
-            Home::Register(i) => scratch.wrapping_add(i as usize * register),
-            Home::Local(i) => locals.wrapping_add(i as usize * TILE),
-            Home::Nowhere => std::ptr::null_mut(),
+        self.locations.iter().map(move |&home| match home {
+            Location::Register(i) => scratch.wrapping_add(i as usize * register),
+            Location::Local(i) => locals.wrapping_add(i as usize * TILE),
+            Location::Nowhere => std::ptr::null_mut(),
         })
     }
 
@@ -147,7 +147,7 @@ impl Instruction {
     /// # Safety
     /// Each value has an address with room for whole lanes of its elements (for a tile, if it is local); the outputs of chains
     /// begin at whole lines if they go past the caches; no block function writes where it reads.
-    pub(super) unsafe fn run(&self, program: &Program, values: &[*mut u8], count: usize, past_caches: bool) {
+    pub(super) unsafe fn run(&self, program: &Program, values: &[*mut u8], count: usize, nontemporal: bool) {
         let filled = count.next_multiple_of(LANES);
         match *self {
             Instruction::Call { kernel, exact, value, arguments } => {
@@ -158,7 +158,7 @@ impl Instruction {
             }
             Instruction::Chain { run, ref links } => {
                 // SAFETY: the caller's; links name values of the program.
-                unsafe { run(&program.links[links.clone()], values, filled, past_caches) };
+                unsafe { run(&program.links[links.clone()], values, filled, nontemporal) };
             }
         }
     }
@@ -211,11 +211,11 @@ impl<'t> Builder<'t> {
             constants: SmallVec::new(),
             numbers: SmallVec::new(),
             instructions: SmallVec::new(),
-            past_caches: None,
+            nontemporal: None,
             links: Vec::new(),
             outputs: SmallVec::new(),
             widened: SmallVec::new(),
-            homes: SmallVec::new(),
+            locations: SmallVec::new(),
             register_count: 0,
             local_count: 0,
             block: 0,
@@ -253,7 +253,7 @@ impl<'t> Builder<'t> {
                 let Some(entry) = unary::entry(kind, compute_dtype(x.dtype)) else {
                     return refuse(kind.name(), x.dtype, |dtype| supports_unary(kind, dtype));
                 };
-                let form = chain::unary(kind, compute_dtype(x.dtype)).map_or(Form::Call, Form::Unary);
+                let form = chain::unary(kind, compute_dtype(x.dtype)).map_or(LinkForm::Call, LinkForm::Unary);
                 self.draft(entry, form, x.dtype, &[x.value], unary_dtype(kind, x.dtype))
             }
             Step::Binary { kind, a, b } => {
@@ -271,8 +271,9 @@ impl<'t> Builder<'t> {
                 if let Some(fused) = self.multiply_add(kind, a, b) {
                     fused
                 } else {
-                    let (first, second) = if binary::is_turned(kind) { (b, a) } else { (a, b) };
-                    let form = chain::binary(kind, compute_dtype(a.dtype)).map_or(Form::Call, Form::Binary);
+                    let (first, second) = if binary::swaps_operands(kind) { (b, a) } else { (a, b) };
+                    let form =
+                        chain::binary(kind, compute_dtype(a.dtype)).map_or(LinkForm::Call, LinkForm::Binary);
                     let operands = [first.value, second.value];
                     self.draft(entry, form, a.dtype, &operands, binary_dtype(kind, a.dtype))
                 }
@@ -302,14 +303,14 @@ impl<'t> Builder<'t> {
 
     /// Add a step that has a block function only.
     fn call(&mut self, entry: Entry, operands: &[u32], dtype: DType) -> Named {
-        self.draft(entry, Form::Call, dtype, operands, dtype)
+        self.draft(entry, LinkForm::Call, dtype, operands, dtype)
     }
 
     /// Add a step: from operands of one dtype a value of another.
     fn draft(
         &mut self,
         entry: impl Into<Option<Entry>>,
-        form: Form,
+        form: LinkForm,
         from: DType,
         operands: &[u32],
         to: DType,
@@ -349,7 +350,7 @@ impl<'t> Builder<'t> {
         }
         let product = self.linker.drafts.pop()?;
         let [x, y, _] = product.arguments;
-        Some(self.draft(entry, Form::MultiplyAdd, a.dtype, &[x, y, addend], a.dtype))
+        Some(self.draft(entry, LinkForm::MultiplyAdd, a.dtype, &[x, y, addend], a.dtype))
     }
 
     fn constant(&mut self, scalar: Scalar, dtype: DType) -> Named {
@@ -371,12 +372,12 @@ impl<'t> Builder<'t> {
             let real = self.cast(x, x.dtype.real());
             return self.cast(real, to);
         }
-        let y = match cast::before_half(from).filter(|_| to.is_half()) {
+        let y = match cast::before_float16(from).filter(|_| to.is_half()) {
             Some(entry) => self.call(entry, &[x.value], to),
             None => match cast::conversion(from, held) {
                 Conversion::Nothing => x,
                 Conversion::Direct(entry) if (from, held) == (DType::Int32, DType::Float32) => {
-                    self.draft(entry, Form::Convert, held, &[x.value], to)
+                    self.draft(entry, LinkForm::Convert, held, &[x.value], to)
                 }
                 Conversion::Direct(entry) => self.call(entry, &[x.value], to),
                 Conversion::Through(other) => {
@@ -396,7 +397,7 @@ impl<'t> Builder<'t> {
 
     /// A 16-bit float with no more digits than it has in memory.
     fn rounded(&mut self, x: Named) -> Named {
-        let y = self.call(cast::round_half(x.dtype), &[x.value], x.dtype);
+        let y = self.call(cast::round_to_float16(x.dtype), &[x.value], x.dtype);
         Named { is_rounded: true, ..y }
     }
 
@@ -407,9 +408,9 @@ impl<'t> Builder<'t> {
             && chain::chain(DType::Float32).is_some()
         {
             // A chain converts as it loads and stores.
-            value = self.draft(None, Form::Pass, dtype, &[value], dtype).value;
+            value = self.draft(None, LinkForm::Pass, dtype, &[value], dtype).value;
         }
-        let made = !self.linker.values[value as usize].lasting;
+        let made = !self.linker.values[value as usize].is_live_out;
         let direct = made && !dtype.is_half();
         let outputs = &mut self.linker.program.outputs;
         // A value that two outputs take is made in the first and copied to the second.

@@ -24,7 +24,7 @@ use super::walk::Walk;
 use crate::elementwise::LANES;
 
 /// Rows shorter than this are not worth blocks of their own.
-const SHORT_ROW: usize = 192;
+const MIN_ROW: usize = 192;
 /// Programs over this much memory ask for the next block while they compute one.
 const PREFETCH_FROM: usize = 512 << 10;
 /// Fewer steps are over before requests are answered.
@@ -34,12 +34,12 @@ const PREFETCH_COST: usize = 3;
 /// First-level caches from this size on have room for the next block beside this one; in a smaller one it pushes out this
 /// block, so the second level is asked to have it. Measured: into the first level requests pay with 48 KiB and cost up
 /// to a third with 32 KiB, where into the second they save a tenth to a third of reductions.
-const ROOM_AHEAD: usize = 40 << 10;
+const MIN_L1_FOR_PREFETCH: usize = 40 << 10;
 /// Bytes of registers with which blocks that are folded are twice as long. Depends on nothing else, as rounding depends
 /// on it.
-const MOST_FOLDED: usize = 24 << 10;
+const MAX_FOLDED_REGISTERS: usize = 24 << 10;
 /// Shorter blocks cost more in calls than they save in the caches.
-const SHORTEST_BLOCK: usize = 2 * LANES;
+const MIN_BLOCK: usize = 2 * LANES;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;
 
@@ -102,7 +102,7 @@ pub(super) struct Run<'p> {
     pub(super) stream: bool,
     pub(super) prefetch: Prefetch,
     /// Which cache the next block is asked into.
-    pub(super) ahead: Cache,
+    pub(super) prefetch_cache: Cache,
 }
 
 // SAFETY: threads work on disjoint ranges of blocks, so on disjoint elements of the outputs; views promise the rest.
@@ -114,11 +114,11 @@ impl Program {
     /// # Panics
     /// If the number, dtypes or shapes of the views are not those of the tape.
     pub fn run(&self, inputs: &[View], outputs: &mut [ViewMut]) {
-        self.run_asking(cache_ahead(), inputs, outputs);
+        self.run_prefetching_into(prefetch_target(), inputs, outputs);
     }
 
     /// As [`Program::run`]; the next block is asked into this cache.
-    fn run_asking(&self, ahead: Cache, inputs: &[View], outputs: &mut [ViewMut]) {
+    fn run_prefetching_into(&self, prefetch_cache: Cache, inputs: &[View], outputs: &mut [ViewMut]) {
         assert!(
             inputs.iter().map(View::dtype).eq(self.inputs.iter().copied())
                 && outputs.iter().map(ViewMut::dtype).eq(self.outputs.iter().map(|output| output.dtype)),
@@ -137,10 +137,10 @@ impl Program {
         if self.run_small(inputs, outputs) {
             return;
         }
-        if self.run_across(ahead, inputs, outputs) {
+        if self.run_with_transposed_inputs(prefetch_cache, inputs, outputs) {
             return;
         }
-        let run = Run::new(self, ahead, inputs, outputs);
+        let run = Run::new(self, prefetch_cache, inputs, outputs);
         let blocks = run.block_count();
         if blocks == 1 {
             run.blocks(0..1);
@@ -151,22 +151,23 @@ impl Program {
     }
 
     /// As [`Program::run`], on this thread, of views that are checked.
-    pub(super) fn run_here(&self, ahead: Cache, inputs: &[View], outputs: &mut [ViewMut]) {
-        let run = Run::new(self, ahead, inputs, outputs);
+    pub(super) fn run_serial(&self, prefetch_cache: Cache, inputs: &[View], outputs: &mut [ViewMut]) {
+        let run = Run::new(self, prefetch_cache, inputs, outputs);
         run.blocks(0..run.block_count());
     }
 }
 
 impl<'p> Run<'p> {
-    fn new(program: &'p Program, ahead: Cache, inputs: &[View], outputs: &[ViewMut]) -> Run<'p> {
+    fn new(program: &'p Program, prefetch_cache: Cache, inputs: &[View], outputs: &[ViewMut]) -> Run<'p> {
         let strides: SmallVec<[&[isize]; 6]> =
             inputs.iter().map(View::strides).chain(outputs.iter().map(ViewMut::strides)).collect();
         let plan = Plan::new(outputs[0].shape(), &strides, inputs.len());
         let written = outputs.iter().map(|view| view.size() * view.dtype().size()).max().unwrap_or(0);
         let donated = outputs.iter().any(|out| inputs.iter().any(|input| overlaps(&out.as_view(), input)));
-        let stream = written >= STREAM_FROM && (ahead == Cache::L1 || caches::nontemporal_stores_pay());
+        let stream =
+            written >= STREAM_FROM && (prefetch_cache == Cache::L1 || caches::nontemporal_stores_pay());
         let all_stream = program.outputs.iter().all(|output| output.streams);
-        let block = fitting_block(program) * blocks_at_once(program, donated || stream && !all_stream);
+        let block = block_for_l1(program) * blocks_at_once(program, donated || stream && !all_stream);
         let mut run = Run::in_blocks(program, plan, inputs, Rows::Innermost, block);
         run.outputs = outputs
             .iter()
@@ -175,12 +176,12 @@ impl<'p> Run<'p> {
             .collect();
         run.copy_inputs =
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
-        run.ahead = ahead;
+        run.prefetch_cache = prefetch_cache;
         run.direct = !donated;
         run.stream = stream;
         run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
             Prefetch::WithSteps
-        } else if run.ahead == Cache::L1
+        } else if run.prefetch_cache == Cache::L1
             && stream
             && program.cost <= PREFETCH_COST
             && !inputs.iter().any(|input| input.dtype().is_half())
@@ -195,13 +196,16 @@ impl<'p> Run<'p> {
     /// A run that stores nothing: what its blocks are folded into takes little room, so they are longer where registers
     /// are few.
     pub(super) fn without_outputs(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows) -> Run<'p> {
-        let block =
-            if program.scratch(2 * REGISTER) <= MOST_FOLDED { 2 * program.block } else { program.block };
+        let block = if program.scratch(2 * REGISTER) <= MAX_FOLDED_REGISTERS {
+            2 * program.block
+        } else {
+            program.block
+        };
         Run::in_blocks(program, plan, inputs, rows, block)
     }
 
     fn in_blocks(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows, block: usize) -> Run<'p> {
-        let whole = rows == Rows::One || plan.inner() < SHORT_ROW;
+        let whole = rows == Rows::One || plan.inner() < MIN_ROW;
         let row = if whole { plan.size() } else { plan.inner() };
         let mut run = Run {
             program,
@@ -214,7 +218,7 @@ impl<'p> Run<'p> {
             copy_inputs: false,
             direct: false,
             stream: false,
-            ahead: cache_ahead(),
+            prefetch_cache: prefetch_target(),
             prefetch: if is_large(inputs, 0) && !program.is_chain() {
                 Prefetch::WithSteps
             } else {
@@ -291,10 +295,10 @@ impl<'p> Run<'p> {
 }
 
 /// The length of blocks whose registers leave room in the first-level cache for what is loaded and stored.
-fn fitting_block(program: &Program) -> usize {
+fn block_for_l1(program: &Program) -> usize {
     let (room, registers) = (caches::l1_bytes() / 4 * 3, program.register_count);
     let mut block = program.block;
-    while block > SHORTEST_BLOCK && registers * (REGISTER / program.block * block) > room {
+    while block > MIN_BLOCK && registers * (REGISTER / program.block * block) > room {
         block /= 2;
     }
     block
@@ -318,8 +322,8 @@ fn blocks_at_once(program: &Program, is_held: bool) -> usize {
 }
 
 /// Where the next block does not push out this one.
-fn cache_ahead() -> Cache {
-    if caches::l1_bytes() >= ROOM_AHEAD { Cache::L1 } else { Cache::L2 }
+fn prefetch_target() -> Cache {
+    if caches::l1_bytes() >= MIN_L1_FOR_PREFETCH { Cache::L1 } else { Cache::L2 }
 }
 
 /// Do inputs and outputs reach beyond the caches?
@@ -371,7 +375,7 @@ mod tests {
     }
 
     /// Three times the input, and that minus the input, of more than the caches hold.
-    fn check<T: Element + PartialEq + std::fmt::Debug>(of: fn(f64) -> T, ahead: Cache) {
+    fn check<T: Element + PartialEq + std::fmt::Debug>(of: fn(f64) -> T, prefetch_cache: Cache) {
         // Not whole blocks.
         let count = STREAM_FROM / size_of::<T>() + 1037;
         let constant = Step::Constant { value: Scalar::Float(3.0), dtype: T::DTYPE };
@@ -390,25 +394,25 @@ mod tests {
                     .iter_mut()
                     .map(|memory| ViewMut::of(&mut shifted(memory, by)[..count], &layout))
                     .collect();
-                program.run_asking(ahead, &[View::of(&input, &layout)], &mut views);
+                program.run_prefetching_into(prefetch_cache, &[View::of(&input, &layout)], &mut views);
                 for (memory, &output) in memory.iter_mut().zip(&tape.outputs) {
                     let times = if output == 2 { 3.0 } else { 2.0 };
                     let found = &shifted(memory, by)[..count];
                     let is_right = found.iter().enumerate().all(|(i, &x)| x == of(times * number(i)));
-                    assert!(is_right, "{} {ahead:?} {tape} v{output}", T::DTYPE);
+                    assert!(is_right, "{} {prefetch_cache:?} {tape} v{output}", T::DTYPE);
                 }
             }
         }
     }
 
     #[test]
-    fn every_cache_answers_alike() {
-        for ahead in [Cache::L1, Cache::L2] {
-            check(|x| x as f32, ahead);
-            check(|x| x, ahead);
-            check(|x| x as i32, ahead);
-            check(f16::from_f64, ahead);
-            check(bf16::from_f64, ahead);
+    fn every_prefetch_target_gives_equal_results() {
+        for prefetch_cache in [Cache::L1, Cache::L2] {
+            check(|x| x as f32, prefetch_cache);
+            check(|x| x, prefetch_cache);
+            check(|x| x as i32, prefetch_cache);
+            check(f16::from_f64, prefetch_cache);
+            check(bf16::from_f64, prefetch_cache);
         }
     }
 }

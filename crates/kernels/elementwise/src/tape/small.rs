@@ -11,9 +11,9 @@ use super::run::with_scratch;
 use crate::elementwise::{LANES, cast};
 
 /// Programs over more elements find their way, and share the work.
-const MOST_BLOCKS: usize = 4;
+const MAX_BLOCKS: usize = 4;
 /// Bytes of scratch that stay in the first cache.
-const MOST_SCRATCH: usize = 24 << 10;
+const MAX_SCRATCH: usize = 24 << 10;
 
 #[inline]
 fn is_splat(view: &View) -> bool {
@@ -67,8 +67,9 @@ impl Program {
         let count = outputs[0].size();
         let blocks = count.div_ceil(self.block);
         let register = blocks * REGISTER;
-        let has_room = || blocks <= MOST_BLOCKS && self.scratch(register) <= MOST_SCRATCH;
-        let fits = (blocks == 1 || has_room()) && outputs.iter().all(|view| view.layout().is_contiguous());
+        let fits_scratch = || blocks <= MAX_BLOCKS && self.scratch(register) <= MAX_SCRATCH;
+        let fits =
+            (blocks == 1 || fits_scratch()) && outputs.iter().all(|view| view.layout().is_contiguous());
         if fits {
             // SAFETY: the scratch is laid out for such registers; views promise their elements.
             with_scratch(self.scratch(register), |scratch| unsafe {
@@ -105,7 +106,7 @@ impl Program {
                 let copied = load(view, target, count);
                 splat(size, target, target.add(copied * size), filled - copied);
                 if is_widened {
-                    let load = cast::load_half(view.dtype()).kernels[level()];
+                    let load = cast::load_float16(view.dtype()).kernels[level()];
                     load(place(i as u32), stage, stage, stage, filled);
                 }
             }
@@ -115,7 +116,7 @@ impl Program {
             for (output, view) in self.outputs.iter().zip(outputs) {
                 let mut source = place(output.value);
                 if output.is_rounded() {
-                    let store = cast::store_half(output.dtype).kernels[level()];
+                    let store = cast::store_float16(output.dtype).kernels[level()];
                     store(stage, source, source, source, filled);
                     source = stage;
                 }

@@ -4,13 +4,13 @@ use smallvec::SmallVec;
 use umber_kernels_base::caches::{LINE, stream};
 use umber_kernels_base::isa::{level, prefetch_lines};
 
-use super::blocks::{SHORT, copy_short, gather, scatter, splat};
+use super::blocks::{MAX_SHORT_ROW, copy_short, gather, scatter, splat};
 use super::program::Output;
 use super::run::{Access, Operand, Prefetch, Run};
 use crate::elementwise::{LANES, cast};
 
 /// Bytes written past the caches between requests for the next block.
-const STREAMED: usize = 256;
+const STREAM_BYTES: usize = 256;
 
 /// Where things are while a block is computed.
 pub(super) struct Walk<'r> {
@@ -72,13 +72,13 @@ impl<'r> Walk<'r> {
             let moved = first || offset != self.offsets[operand];
             self.offsets[operand] = offset;
             if moved && operand < run.inputs.len() && run.inputs[operand].access == Access::Splat {
-                self.spread(operand);
+                self.splat_input(operand);
             }
         }
     }
 
     /// Fill an input's register with the element at the start of the row.
-    fn spread(&mut self, input: usize) {
+    fn splat_input(&mut self, input: usize) {
         let from = self.address(input, 0);
         let filled = self.filled_along_rows();
         let (size, dtype) = (self.run.inputs[input].size, self.run.program.inputs[input]);
@@ -87,7 +87,7 @@ impl<'r> Walk<'r> {
         unsafe {
             if self.run.program.widened[input] {
                 splat(size, from, self.stage, filled);
-                let load = cast::load_half(dtype).kernels[level()];
+                let load = cast::load_float16(dtype).kernels[level()];
                 load(register, self.stage, self.stage, self.stage, filled);
             } else {
                 splat(size, from, register, filled);
@@ -117,9 +117,9 @@ impl<'r> Walk<'r> {
             // SAFETY: passed on.
             unsafe { self.load(input, start, count) };
         }
-        let past_caches = self.place_outputs(start, count);
-        let instructions = match &run.program.past_caches {
-            Some(instruction) if past_caches => std::slice::from_ref(instruction),
+        let nontemporal = self.place_outputs(start, count);
+        let instructions = match &run.program.nontemporal {
+            Some(instruction) if nontemporal => std::slice::from_ref(instruction),
             _ => &run.program.instructions[..],
         };
         for (i, instruction) in instructions.iter().enumerate() {
@@ -128,7 +128,7 @@ impl<'r> Walk<'r> {
             }
             // SAFETY: the program gives every value an address with room for `lanes(count)` elements of its type,
             // memory only where `count` is that, and never one that a block function reads and writes at once.
-            unsafe { instruction.run(run.program, &self.values, count, past_caches) };
+            unsafe { instruction.run(run.program, &self.values, count, nontemporal) };
         }
         for output in 0..run.outputs.len() {
             // SAFETY: passed on.
@@ -143,7 +143,7 @@ impl<'r> Walk<'r> {
         let is_whole = count.is_multiple_of(LANES);
         let address = |walk: &Walk, i: usize| walk.address(run.inputs.len() + i, start as isize);
         let outputs = || run.program.outputs.iter().zip(&run.outputs).enumerate();
-        let past_caches = run.direct
+        let nontemporal = run.direct
             && run.stream
             && is_whole
             && outputs().filter(|(_, (output, _))| output.streams).all(|(i, (_, operand))| {
@@ -151,7 +151,7 @@ impl<'r> Walk<'r> {
             });
         for (i, (output, operand)) in outputs() {
             if output.direct {
-                let may = if run.stream { past_caches && output.streams } else { run.direct && is_whole };
+                let may = if run.stream { nontemporal && output.streams } else { run.direct && is_whole };
                 let value = output.value as usize;
                 self.values[value] = if may && operand.access == Access::InPlace {
                     address(self, i)
@@ -160,7 +160,7 @@ impl<'r> Walk<'r> {
                 };
             }
         }
-        past_caches
+        nontemporal
     }
 
     /// Elements of a block.
@@ -213,7 +213,7 @@ impl<'r> Walk<'r> {
         if !output.is_rounded() {
             return source;
         }
-        let store = cast::store_half(output.dtype).kernels[level()];
+        let store = cast::store_float16(output.dtype).kernels[level()];
         // SAFETY: registers have room for a block.
         unsafe { store(self.stage, source, source, source, lanes(count)) };
         self.stage
@@ -254,13 +254,13 @@ impl<'r> Walk<'r> {
                     gather(size, self.address(input, start as isize * stride), stride, target, count);
                     target
                 }
-                Access::Stretches | Access::Periodic(_) if run.plan.inner() < SHORT => {
+                Access::Stretches | Access::Periodic(_) if run.plan.inner() < MAX_SHORT_ROW => {
                     self.load_short_rows(input, start, count, target);
                     target
                 }
                 Access::Stretches | Access::Periodic(_) => {
                     let mut to = target;
-                    run.plan.stretches(input, start, count, |distance, length, stride| {
+                    run.plan.segments(input, start, count, |distance, length, stride| {
                         gather(size, self.address(input, distance), stride, to, length);
                         to = to.add(length * size);
                     });
@@ -274,7 +274,7 @@ impl<'r> Walk<'r> {
                 splat(size, target, target.add(count * size), filled - count);
             }
             if is_widened {
-                let load = cast::load_half(dtype).kernels[level()];
+                let load = cast::load_float16(dtype).kernels[level()];
                 load(register, source, source, source, filled);
             }
         }
@@ -295,7 +295,7 @@ impl<'r> Walk<'r> {
         unsafe {
             let to = self.address(operand, start as isize);
             if run.program.outputs[output].is_rounded() {
-                let store = cast::store_half(dtype).kernels[level()];
+                let store = cast::store_float16(dtype).kernels[level()];
                 if access == Access::InPlace && !run.stream && count.is_multiple_of(LANES) {
                     return store(to, source, source, source, count);
                 }
@@ -312,7 +312,7 @@ impl<'r> Walk<'r> {
                     }
                 }
                 Access::Stretches | Access::Periodic(_) => {
-                    run.plan.stretches(operand, start, count, |distance, length, stride| {
+                    run.plan.segments(operand, start, count, |distance, length, stride| {
                         scatter(size, source, self.address(operand, distance), stride, length);
                         source = source.add(length * size);
                     });
@@ -334,11 +334,11 @@ impl<'r> Walk<'r> {
             // SAFETY: passed on.
             return unsafe { stream(from, to, bytes) };
         }
-        let parts = bytes.div_ceil(STREAMED);
+        let parts = bytes.div_ceil(STREAM_BYTES);
         for part in 0..parts {
-            let begin = part * STREAMED;
+            let begin = part * STREAM_BYTES;
             // SAFETY: passed on; parts lie in the block.
-            unsafe { stream(from.add(begin), to.add(begin), STREAMED.min(bytes - begin)) };
+            unsafe { stream(from.add(begin), to.add(begin), STREAM_BYTES.min(bytes - begin)) };
             self.prefetch(next, part, parts);
         }
     }
@@ -353,7 +353,7 @@ impl<'r> Walk<'r> {
                 let begin = (bytes * part / parts) & !63;
                 let end = bytes * (part + 1) / parts;
                 let from = self.address(i, next as isize).wrapping_add(begin);
-                prefetch_lines(from, end - begin, run.ahead);
+                prefetch_lines(from, end - begin, run.prefetch_cache);
             }
         }
     }

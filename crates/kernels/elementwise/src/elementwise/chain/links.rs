@@ -7,20 +7,20 @@ use super::run::Step;
 use super::vectors::Vector;
 
 /// What a step does.
-pub(super) trait Work<V: Vector> {
+pub(super) trait LinkKernel<V: Vector> {
     /// The first `N` vectors of the accumulator, after it was done for the tile that begins at an element.
     ///
     /// # Safety
     /// The contract of the step's function, which this is compiled into.
-    unsafe fn work<const N: usize>(step: &Step<V>, at: usize, sums: [V; VECTORS]) -> [V; VECTORS];
+    unsafe fn apply<const N: usize>(step: &Step<V>, at: usize, sums: [V; VECTORS]) -> [V; VECTORS];
 }
 
 /// `F` of each element and an operand from `O`.
-pub(super) struct Given<F, O>(PhantomData<(F, O)>);
+pub(super) struct WithOperand<F, O>(PhantomData<(F, O)>);
 /// `F` of each element.
-pub(super) struct Alone<F>(PhantomData<F>);
+pub(super) struct WithoutOperand<F>(PhantomData<F>);
 /// Writes each element as what `O` reads, past the caches or through them.
-pub(super) struct Stored<O, const PAST_CACHES: bool>(PhantomData<O>);
+pub(super) struct StoreLink<O, const NON_TEMPORAL: bool>(PhantomData<O>);
 
 /// Plain code for the first `N` of eight vectors: of a loop over them, or a closure, registers are not sure to come.
 macro_rules! each {
@@ -32,9 +32,9 @@ macro_rules! each {
     )*}};
 }
 
-impl<V: Vector, F: Binary<V>, O: Operand<V>> Work<V> for Given<F, O> {
+impl<V: Vector, F: Binary<V>, O: Operand<V>> LinkKernel<V> for WithOperand<F, O> {
     #[inline(always)]
-    unsafe fn work<const N: usize>(step: &Step<V>, at: usize, mut sums: [V; VECTORS]) -> [V; VECTORS] {
+    unsafe fn apply<const N: usize>(step: &Step<V>, at: usize, mut sums: [V; VECTORS]) -> [V; VECTORS] {
         let begin = step.place(at, O::SIZE);
         each!(N, |i| {
             // SAFETY: the caller's: the tile has that many elements.
@@ -45,22 +45,22 @@ impl<V: Vector, F: Binary<V>, O: Operand<V>> Work<V> for Given<F, O> {
     }
 }
 
-impl<V: Vector, F: Unary<V>> Work<V> for Alone<F> {
+impl<V: Vector, F: Unary<V>> LinkKernel<V> for WithoutOperand<F> {
     #[inline(always)]
-    unsafe fn work<const N: usize>(_: &Step<V>, _: usize, mut sums: [V; VECTORS]) -> [V; VECTORS] {
+    unsafe fn apply<const N: usize>(_: &Step<V>, _: usize, mut sums: [V; VECTORS]) -> [V; VECTORS] {
         each!(N, |i| sums[i] = F::of(sums[i]); 0 1 2 3 4 5 6 7);
         sums
     }
 }
 
-impl<V: Vector, O: Stores<V>, const PAST_CACHES: bool> Work<V> for Stored<O, PAST_CACHES> {
+impl<V: Vector, O: Stores<V>, const NON_TEMPORAL: bool> LinkKernel<V> for StoreLink<O, NON_TEMPORAL> {
     #[inline(always)]
-    unsafe fn work<const N: usize>(step: &Step<V>, at: usize, sums: [V; VECTORS]) -> [V; VECTORS] {
+    unsafe fn apply<const N: usize>(step: &Step<V>, at: usize, sums: [V; VECTORS]) -> [V; VECTORS] {
         let begin = step.place(at, O::SIZE);
         each!(N, |i| {
             let to = begin.wrapping_add(i * V::COUNT * O::SIZE);
             // SAFETY: the caller's: the tile has that many elements.
-            unsafe { O::write([sums[i], sums[i + 1]], to, PAST_CACHES) };
+            unsafe { O::write([sums[i], sums[i + 1]], to, NON_TEMPORAL) };
         }; 0 2 4 6);
         sums
     }
@@ -77,7 +77,7 @@ pub(super) trait Unary<V> {
 }
 
 /// The functions, by the names of [`Op`](super::Op).
-pub(super) mod does {
+pub(super) mod functions {
     use super::{Binary, Unary, Vector};
 
     macro_rules! functions {
@@ -148,11 +148,11 @@ pub(super) trait Stores<V: Vector>: Operand<V> {
     ///
     /// # Safety
     /// The elements are writable, and begin at a multiple of 64 bytes if they go past the caches.
-    unsafe fn write(pair: [V; 2], to: *mut u8, past_caches: bool);
+    unsafe fn write(pair: [V; 2], to: *mut u8, nontemporal: bool);
 }
 
 /// The operands, by the names of [`Source`](super::Source).
-pub(super) mod from {
+pub(super) mod operands {
     use super::{Operand, Stores, Vector};
 
     macro_rules! operands {
@@ -202,10 +202,10 @@ pub(super) mod from {
     }
 
     macro_rules! stores {
-        ($($name:ident |$pair:ident, $to:ident, $past_caches:ident| $write:expr;)*) => {$(
+        ($($name:ident |$pair:ident, $to:ident, $nontemporal:ident| $write:expr;)*) => {$(
             impl<V: Vector> Stores<V> for $name {
                 #[inline(always)]
-                unsafe fn write($pair: [V; 2], $to: *mut u8, $past_caches: bool) {
+                unsafe fn write($pair: [V; 2], $to: *mut u8, $nontemporal: bool) {
                     // SAFETY: the caller's.
                     unsafe { $write }
                 }
@@ -214,9 +214,9 @@ pub(super) mod from {
     }
 
     stores! {
-        Elements |pair, to, past_caches| {
+        Elements |pair, to, nontemporal| {
             let next = to.wrapping_add(size_of::<V>());
-            if past_caches {
+            if nontemporal {
                 pair[0].stream(to);
                 pair[1].stream(next);
             } else {
@@ -224,7 +224,7 @@ pub(super) mod from {
                 pair[1].store(next);
             }
         };
-        BFloat16 |pair, to, past_caches| V::store_bfloat16(pair, to, past_caches);
-        Float16 |pair, to, past_caches| V::store_float16(pair, to, past_caches);
+        BFloat16 |pair, to, nontemporal| V::store_bfloat16(pair, to, nontemporal);
+        Float16 |pair, to, nontemporal| V::store_float16(pair, to, nontemporal);
     }
 }

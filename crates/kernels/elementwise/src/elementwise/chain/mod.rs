@@ -92,7 +92,7 @@ pub(crate) type Chain = unsafe fn(&[Link], &[*mut u8], usize, bool);
 
 impl Op {
     /// The same function of the operands the other way round.
-    pub(crate) fn turned(self) -> Op {
+    pub(crate) fn swapped(self) -> Op {
         match self {
             Op::Subtract => Op::SubtractFrom,
             Op::Divide => Op::DivideInto,

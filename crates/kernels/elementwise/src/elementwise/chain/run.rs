@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::links::{Alone, Binary, Given, Stored, Work, does, from};
+use super::links::{Binary, LinkKernel, StoreLink, WithOperand, WithoutOperand, functions, operands};
 use super::vectors::Vector;
 use super::{Link, Op, Source, VECTORS};
 
@@ -39,7 +39,7 @@ impl<V: Vector> Step<V> {
 /// A set of instructions that steps are compiled for.
 pub(super) trait Level {
     /// Work on `N` vectors.
-    fn step<V: Vector, const N: usize, W: Work<V>>() -> Run<V>;
+    fn step<V: Vector, const N: usize, W: LinkKernel<V>>() -> Run<V>;
 
     /// Nothing more.
     fn end<V: Vector>() -> Run<V>;
@@ -56,7 +56,7 @@ macro_rules! levels {
         pub(super) struct $level;
 
         impl Level for $level {
-            fn step<V: Vector, const N: usize, W: Work<V>>() -> Run<V> {
+            fn step<V: Vector, const N: usize, W: LinkKernel<V>>() -> Run<V> {
                 $step::<V, N, W>
             }
 
@@ -71,12 +71,12 @@ macro_rules! levels {
         }
 
         #[target_feature(enable = $features)]
-        unsafe extern "C" fn $step<V: Vector, const N: usize, W: Work<V>>(
+        unsafe extern "C" fn $step<V: Vector, const N: usize, W: LinkKernel<V>>(
             step: *const Step<V>, at: usize, a: V, b: V, c: V, d: V, e: V, f: V, g: V, h: V,
         ) {
             // SAFETY: the contract of `Run`; another step follows one that does not return.
             unsafe {
-                let [a, b, c, d, e, f, g, h] = W::work::<N>(&*step, at, [a, b, c, d, e, f, g, h]);
+                let [a, b, c, d, e, f, g, h] = W::apply::<N>(&*step, at, [a, b, c, d, e, f, g, h]);
                 let next = step.add(1);
                 ((*next).run)(next, at, a, b, c, d, e, f, g, h);
             }
@@ -109,14 +109,14 @@ pub(super) unsafe fn run<L: Level, V: Vector>(
     links: &[Link],
     values: &[*mut u8],
     n: usize,
-    past_caches: bool,
+    nontemporal: bool,
 ) {
     const HALF: usize = VECTORS / 2;
     let whole = n - n % (VECTORS * V::COUNT);
     // SAFETY: passed on. The largest tiles are twice what `n` is a multiple of.
     unsafe {
-        run_tiles::<L, V, VECTORS>(links, values, 0..whole, past_caches);
-        run_tiles::<L, V, HALF>(links, values, whole..n, past_caches);
+        run_tiles::<L, V, VECTORS>(links, values, 0..whole, nontemporal);
+        run_tiles::<L, V, HALF>(links, values, whole..n, nontemporal);
     }
 }
 
@@ -128,14 +128,14 @@ unsafe fn run_tiles<L: Level, V: Vector, const N: usize>(
     links: &[Link],
     values: &[*mut u8],
     elements: Range<usize>,
-    past_caches: bool,
+    nontemporal: bool,
 ) {
     if elements.is_empty() {
         return;
     }
     let step = |link: &Link| {
         let moves = if link.is_local { 0 } else { usize::MAX };
-        let run = find::<L, V, N>(link, past_caches);
+        let run = kernel_of::<L, V, N>(link, nontemporal);
         Step { run, begin: values[link.value as usize], moves, constant: link.constant }
     };
     let end = Step { run: L::end(), begin: std::ptr::null_mut(), moves: 0, constant: 0 };
@@ -145,42 +145,46 @@ unsafe fn run_tiles<L: Level, V: Vector, const N: usize>(
 }
 
 /// The function of a link.
-fn find<L: Level, V: Vector, const N: usize>(link: &Link, past_caches: bool) -> Run<V> {
+fn kernel_of<L: Level, V: Vector, const N: usize>(link: &Link, nontemporal: bool) -> Run<V> {
     macro_rules! jump {
-        (given { $($given:ident)* } alone { $($alone:ident)* }) => {
+        (with_operand { $($with_operand:ident)* } alone { $($alone:ident)* }) => {
             match link.op {
-                $(Op::$given => given::<L, V, N, does::$given>(link.source),)*
-                $(Op::$alone => L::step::<V, N, Alone<does::$alone>>(),)*
-                Op::Output if past_caches => stored::<L, V, N, true>(link.source),
-                Op::Store | Op::Output => stored::<L, V, N, false>(link.source),
+                $(Op::$with_operand => with_operand::<L, V, N, functions::$with_operand>(link.source),)*
+                $(Op::$alone => L::step::<V, N, WithoutOperand<functions::$alone>>(),)*
+                Op::Output if nontemporal => store::<L, V, N, true>(link.source),
+                Op::Store | Op::Output => store::<L, V, N, false>(link.source),
             }
         };
     }
     jump! {
-        given { Load Add Multiply Subtract SubtractFrom Divide DivideInto Maximum MaximumOf Minimum MinimumOf }
+        with_operand { Load Add Multiply Subtract SubtractFrom Divide DivideInto Maximum MaximumOf Minimum MinimumOf }
         alone { Negative Abs Sqrt Rsqrt Reciprocal Square }
     }
 }
 
 /// The function of a link that has an operand.
-fn given<L: Level, V: Vector, const N: usize, F: Binary<V>>(source: Source) -> Run<V> {
+fn with_operand<L: Level, V: Vector, const N: usize, F: Binary<V>>(source: Source) -> Run<V> {
     match source {
-        Source::Elements => L::step::<V, N, Given<F, from::Elements>>(),
-        Source::BFloat16 if const { V::CONVERTS } => L::step::<V, N, Given<F, from::BFloat16>>(),
-        Source::Float16 if const { V::CONVERTS } => L::step::<V, N, Given<F, from::Float16>>(),
-        Source::Integers if const { V::CONVERTS } => L::step::<V, N, Given<F, from::Integers>>(),
-        Source::Constant => L::step::<V, N, Given<F, from::Constant>>(),
-        Source::Accumulator => L::step::<V, N, Given<F, from::Accumulator>>(),
+        Source::Elements => L::step::<V, N, WithOperand<F, operands::Elements>>(),
+        Source::BFloat16 if const { V::CONVERTS } => L::step::<V, N, WithOperand<F, operands::BFloat16>>(),
+        Source::Float16 if const { V::CONVERTS } => L::step::<V, N, WithOperand<F, operands::Float16>>(),
+        Source::Integers if const { V::CONVERTS } => L::step::<V, N, WithOperand<F, operands::Integers>>(),
+        Source::Constant => L::step::<V, N, WithOperand<F, operands::Constant>>(),
+        Source::Accumulator => L::step::<V, N, WithOperand<F, operands::Accumulator>>(),
         _ => unreachable!("only 32-bit floats are made of other numbers"),
     }
 }
 
 /// The function of a link that stores.
-fn stored<L: Level, V: Vector, const N: usize, const PAST_CACHES: bool>(source: Source) -> Run<V> {
+fn store<L: Level, V: Vector, const N: usize, const NON_TEMPORAL: bool>(source: Source) -> Run<V> {
     match source {
-        Source::BFloat16 if const { V::CONVERTS } => L::step::<V, N, Stored<from::BFloat16, PAST_CACHES>>(),
-        Source::Float16 if const { V::CONVERTS } => L::step::<V, N, Stored<from::Float16, PAST_CACHES>>(),
-        Source::Elements => L::step::<V, N, Stored<from::Elements, PAST_CACHES>>(),
+        Source::BFloat16 if const { V::CONVERTS } => {
+            L::step::<V, N, StoreLink<operands::BFloat16, NON_TEMPORAL>>()
+        }
+        Source::Float16 if const { V::CONVERTS } => {
+            L::step::<V, N, StoreLink<operands::Float16, NON_TEMPORAL>>()
+        }
+        Source::Elements => L::step::<V, N, StoreLink<operands::Elements, NON_TEMPORAL>>(),
         _ => unreachable!("stores go to memory"),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::elementwise::half_words::{narrow_avx512, narrow_f16c};
+use crate::elementwise::float16_convert::{round_avx512, round_f16c};
 
 const OF_FLOATS: &str = "integers have no such links";
 const OF_SINGLE: &str = "only 32-bit floats are made of other numbers";
@@ -220,7 +220,7 @@ impl Vector for __m512 {
     }
 
     #[inline(always)]
-    unsafe fn store_bfloat16(pair: [Self; 2], to: *mut u8, past_caches: bool) {
+    unsafe fn store_bfloat16(pair: [Self; 2], to: *mut u8, nontemporal: bool) {
         for (i, x) in pair.into_iter().enumerate() {
             // SAFETY: as above.
             unsafe {
@@ -230,16 +230,16 @@ impl Vector for __m512 {
                 let quiet = _mm512_or_si512(bits, _mm512_set1_epi32(1 << 22));
                 let wide = _mm512_mask_mov_epi32(rounded, nan_16(x), quiet);
                 let halves = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(wide));
-                store_halves(to.add(i * size_of::<__m256i>()), halves, past_caches);
+                store_halves(to.add(i * size_of::<__m256i>()), halves, nontemporal);
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn store_float16(pair: [Self; 2], to: *mut u8, past_caches: bool) {
+    unsafe fn store_float16(pair: [Self; 2], to: *mut u8, nontemporal: bool) {
         for (i, x) in pair.into_iter().enumerate() {
             // SAFETY: as above.
-            unsafe { store_halves(to.add(i * size_of::<__m256i>()), narrow_avx512(x), past_caches) }
+            unsafe { store_halves(to.add(i * size_of::<__m256i>()), round_avx512(x), nontemporal) }
         }
     }
 }
@@ -247,10 +247,10 @@ impl Vector for __m512 {
 /// # Safety
 /// Sixteen 16-bit floats are writable, and aligned if they go past the caches.
 #[inline(always)]
-unsafe fn store_halves(to: *mut u8, halves: __m256i, past_caches: bool) {
+unsafe fn store_halves(to: *mut u8, halves: __m256i, nontemporal: bool) {
     // SAFETY: the caller's contract, and the module's invariant.
     unsafe {
-        if past_caches {
+        if nontemporal {
             _mm256_stream_si256(to.cast(), halves);
         } else {
             _mm256_storeu_si256(to.cast(), halves);
@@ -293,21 +293,21 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
-    unsafe fn store_bfloat16([low, high]: [Self; 2], to: *mut u8, past_caches: bool) {
+    unsafe fn store_bfloat16([low, high]: [Self; 2], to: *mut u8, nontemporal: bool) {
         // SAFETY: as above.
         unsafe {
             // By halves of the vectors, which are put in order.
             let halves = _mm256_packus_epi32(rounded_8(low), rounded_8(high));
-            store_halves(to, _mm256_permute4x64_epi64::<0b11_01_10_00>(halves), past_caches);
+            store_halves(to, _mm256_permute4x64_epi64::<0b11_01_10_00>(halves), nontemporal);
         }
     }
 
     #[inline(always)]
-    unsafe fn store_float16([low, high]: [Self; 2], to: *mut u8, past_caches: bool) {
+    unsafe fn store_float16([low, high]: [Self; 2], to: *mut u8, nontemporal: bool) {
         // SAFETY: as above.
         unsafe {
-            let halves = _mm256_set_m128i(narrow_f16c(high), narrow_f16c(low));
-            store_halves(to, halves, past_caches);
+            let halves = _mm256_set_m128i(round_f16c(high), round_f16c(low));
+            store_halves(to, halves, nontemporal);
         }
     }
 }

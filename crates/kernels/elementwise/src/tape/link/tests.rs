@@ -167,7 +167,7 @@ fn check(seed: u64, stored: DType, count: usize) {
 }
 
 #[test]
-fn chains_answer_what_their_steps_do() {
+fn chains_equal_their_steps() {
     for dtype in [DType::Float32, DType::Float64, DType::Float16, DType::BFloat16, DType::Int32] {
         for seed in 0..400 {
             check(seed, dtype, [1, 63, 64, 200, 1000, 5003][seed as usize % 6]);
@@ -263,7 +263,7 @@ fn conversions_are_chained() {
 }
 
 #[test]
-fn conversions_answer_what_elements_do() {
+fn conversions_equal_scalar_ones() {
     use umber_types::{bf16, f16};
     // All 16-bit patterns, four to a word.
     let word = |i: u64| (0..4).map(|j| (4 * i + j) << (16 * j)).sum();

@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 /// Numbers converted at once.
-const TOGETHER: usize = 16;
+const BATCH: usize = 16;
 /// NaN as it is stored, without its sign.
 const NAN: i16 = 0x7e00;
 const SIGN: i16 = i16::MIN;
@@ -15,7 +15,7 @@ const SIGN: i16 = i16::MIN;
 /// The processor has it, and the contract of [`Kernel`](super::Kernel).
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn load_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-    for i in (0..n).step_by(TOGETHER) {
+    for i in (0..n).step_by(BATCH) {
         // SAFETY: the contract.
         unsafe {
             _mm512_storeu_ps(d.add(4 * i).cast(), _mm512_cvtph_ps(_mm256_loadu_si256(a.add(2 * i).cast())));
@@ -28,7 +28,7 @@ pub(super) unsafe fn load_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *c
 /// # Safety
 /// The caller is compiled for AVX-512, as the processor has it.
 #[inline(always)]
-pub(super) unsafe fn narrow_avx512(x: __m512) -> __m256i {
+pub(super) unsafe fn round_avx512(x: __m512) -> __m256i {
     // SAFETY: the caller's contract.
     unsafe {
         let half = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
@@ -44,11 +44,11 @@ pub(super) unsafe fn narrow_avx512(x: __m512) -> __m256i {
 /// As [`load_avx512`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub(super) unsafe fn store_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-    for i in (0..n).step_by(TOGETHER) {
+    for i in (0..n).step_by(BATCH) {
         // SAFETY: the contract.
         unsafe {
             let x = _mm512_loadu_ps(a.add(4 * i).cast());
-            _mm256_storeu_si256(d.add(2 * i).cast(), narrow_avx512(x));
+            _mm256_storeu_si256(d.add(2 * i).cast(), round_avx512(x));
         }
     }
 }
@@ -59,7 +59,7 @@ pub(super) unsafe fn store_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *
 /// The processor has it, and the contract of [`Kernel`](super::Kernel).
 #[target_feature(enable = "avx,f16c")]
 pub(super) unsafe fn load_f16c(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-    for i in (0..n).step_by(TOGETHER / 2) {
+    for i in (0..n).step_by(BATCH / 2) {
         // SAFETY: the contract.
         unsafe {
             _mm256_storeu_ps(d.add(4 * i).cast(), _mm256_cvtph_ps(_mm_loadu_si128(a.add(2 * i).cast())));
@@ -72,7 +72,7 @@ pub(super) unsafe fn load_f16c(d: *mut u8, a: *const u8, _b: *const u8, _c: *con
 /// # Safety
 /// The caller is compiled for AVX2 and F16C, as the processor has them.
 #[inline(always)]
-pub(super) unsafe fn narrow_f16c(x: __m256) -> __m128i {
+pub(super) unsafe fn round_f16c(x: __m256) -> __m128i {
     // SAFETY: the caller's contract.
     unsafe {
         let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
@@ -89,11 +89,11 @@ pub(super) unsafe fn narrow_f16c(x: __m256) -> __m128i {
 /// As [`load_f16c`].
 #[target_feature(enable = "avx2,f16c")]
 pub(super) unsafe fn store_f16c(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-    for i in (0..n).step_by(TOGETHER / 2) {
+    for i in (0..n).step_by(BATCH / 2) {
         // SAFETY: the contract.
         unsafe {
             let x = _mm256_loadu_ps(a.add(4 * i).cast());
-            _mm_storeu_si128(d.add(2 * i).cast(), narrow_f16c(x));
+            _mm_storeu_si128(d.add(2 * i).cast(), round_f16c(x));
         }
     }
 }

@@ -18,15 +18,15 @@ use super::program::Program;
 /// Elements of a band, about: its operands stay in the second cache.
 const BAND: usize = 1 << 14;
 /// Rows of a band at least, so that the lines of a turned operand are used whole.
-const HEIGHT: usize = 32;
+const MIN_BAND_ROWS: usize = 32;
 /// Columns of a band at most.
-const WIDTH: usize = 4096;
+const MAX_BAND_COLUMNS: usize = 4096;
 /// Smaller axes are not worth turning.
-const SHORT: usize = 8;
+const MIN_AXIS: usize = 8;
 /// Smaller outputs are in the first cache anyway.
-const SMALL: usize = 1 << 12;
+const MIN_ELEMENTS: usize = 1 << 12;
 /// Words that turned operands may take; where axes between leave no smaller bands, elements are read as they lie.
-const MOST_ROOM: usize = WIDTH * HEIGHT * 16;
+const MAX_SCRATCH_WORDS: usize = MAX_BAND_COLUMNS * MIN_BAND_ROWS * 16;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;
 
@@ -34,8 +34,8 @@ const GRAIN: usize = 1 << 15;
 fn dense_axis(view: &View) -> Option<usize> {
     let (strides, shape) = (view.strides(), view.shape());
     let last = strides.len().checked_sub(1)?;
-    let steps = shape[last] >= SHORT && strides[last].unsigned_abs() * view.dtype().size() >= LINE;
-    (0..last).find(|&axis| steps && strides[axis].unsigned_abs() == 1 && shape[axis] >= SHORT)
+    let steps = shape[last] >= MIN_AXIS && strides[last].unsigned_abs() * view.dtype().size() >= LINE;
+    (0..last).find(|&axis| steps && strides[axis].unsigned_abs() == 1 && shape[axis] >= MIN_AXIS)
 }
 
 /// How the outputs are cut.
@@ -50,9 +50,10 @@ struct Bands {
 impl Bands {
     fn new(shape: &[usize], axis: usize) -> Bands {
         let last = shape.len() - 1;
-        let width = shape[last].min(WIDTH);
+        let width = shape[last].min(MAX_BAND_COLUMNS);
         let row: usize = shape[axis + 1..last].iter().product::<usize>() * width;
-        let height = (BAND / row).next_multiple_of(HEIGHT).clamp(HEIGHT, shape[axis].max(HEIGHT));
+        let height =
+            (BAND / row).next_multiple_of(MIN_BAND_ROWS).clamp(MIN_BAND_ROWS, shape[axis].max(MIN_BAND_ROWS));
         Bands { shape: shape.into(), axis, height, width }
     }
 
@@ -92,25 +93,32 @@ impl Program {
     /// Compute the outputs in bands if an input lies across; says whether it did.
     ///
     /// The views are those that [`Program::run`] has checked, and not empty.
-    pub(super) fn run_across(&self, ahead: Cache, inputs: &[View], outputs: &[ViewMut]) -> bool {
+    pub(super) fn run_with_transposed_inputs(
+        &self,
+        prefetch_cache: Cache,
+        inputs: &[View],
+        outputs: &[ViewMut],
+    ) -> bool {
         let size = outputs[0].size();
-        if size < SMALL || !outputs.iter().all(|view| view.layout().is_contiguous()) {
+        if size < MIN_ELEMENTS || !outputs.iter().all(|view| view.layout().is_contiguous()) {
             return false;
         }
         let dense: SmallVec<[Option<usize>; 4]> = inputs.iter().map(dense_axis).collect();
         let Some(axis) = dense.iter().find_map(|&axis| axis) else { return false };
         let bands = Bands::new(outputs[0].shape(), axis);
-        let is_across = dense.iter().map(|&dense| dense == Some(axis)).collect();
+        let is_transposed = dense.iter().map(|&dense| dense == Some(axis)).collect();
         let outputs = outputs.iter().map(|view| (view.as_view(), view.start())).collect();
-        let task = Task { program: self, ahead, inputs, is_across, outputs, bands };
-        let room = task.room();
-        if room > MOST_ROOM {
+        let task = Task { program: self, prefetch_cache, inputs, is_transposed, outputs, bands };
+        let scratch_words = task.scratch_words();
+        if scratch_words > MAX_SCRATCH_WORDS {
             return false;
         }
         let grain = (GRAIN / self.cost / task.bands.size()).max(1);
         let (outer, rows, columns) = task.bands.counts();
         parallel_ranges(outer * rows * columns, grain, |range| {
-            scratch::with(room, |memory: &mut [u64]| range.for_each(|index| task.band(index, memory)));
+            scratch::with(scratch_words, |memory: &mut [u64]| {
+                range.for_each(|index| task.band(index, memory))
+            });
         });
         true
     }
@@ -119,10 +127,10 @@ impl Program {
 /// A program to be run in bands.
 struct Task<'a> {
     program: &'a Program,
-    ahead: Cache,
+    prefetch_cache: Cache,
     inputs: &'a [View<'a>],
     /// Which of the inputs are turned.
-    is_across: SmallVec<[bool; 4]>,
+    is_transposed: SmallVec<[bool; 4]>,
     /// The outputs, and where they are written.
     outputs: SmallVec<[(View<'a>, *mut u8); 2]>,
     bands: Bands,
@@ -138,8 +146,8 @@ impl Task<'_> {
     }
 
     /// Words that all of them take.
-    fn room(&self) -> usize {
-        self.words() * self.is_across.iter().filter(|&&is_across| is_across).count()
+    fn scratch_words(&self) -> usize {
+        self.words() * self.is_transposed.iter().filter(|&&is_transposed| is_transposed).count()
     }
 
     /// Compute a band, turning inputs into `memory`.
@@ -154,16 +162,16 @@ impl Task<'_> {
             (part, from)
         };
         let dense = Layout::contiguous(lengths.clone());
-        let mut room = memory.chunks_exact_mut(self.words());
+        let mut scratch_words = memory.chunks_exact_mut(self.words());
         let mut read: SmallVec<[(Layout, *const u8); 4]> = SmallVec::new();
-        for (view, &is_across) in self.inputs.iter().zip(&self.is_across) {
+        for (view, &is_transposed) in self.inputs.iter().zip(&self.is_transposed) {
             let (layout, from) = cut(view.layout());
             let start = view.start().wrapping_offset(from * view.dtype().size() as isize);
-            if !is_across {
+            if !is_transposed {
                 read.push((layout, start));
                 continue;
             }
-            let to = room.next().expect("room for each").as_mut_ptr().cast::<u8>();
+            let to = scratch_words.next().expect("room for each").as_mut_ptr().cast::<u8>();
             // SAFETY: a part of the view; the room holds a band of any elements, for this thread alone.
             unsafe {
                 let source = View::new(start, view.dtype(), &layout);
@@ -191,7 +199,7 @@ impl Task<'_> {
             // SAFETY: a band, which this thread alone writes.
             .map(|((layout, start), (view, _))| unsafe { ViewMut::new(*start, view.dtype(), layout) })
             .collect();
-        self.program.run_here(self.ahead, &inputs, &mut outputs);
+        self.program.run_serial(self.prefetch_cache, &inputs, &mut outputs);
     }
 }
 
@@ -247,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_across_is_turned() {
+    fn transposed_inputs_are_transposed_back() {
         check(&[100, 130], &[1, 0], &[0, 1]);
         check(&[100, 130], &[0, 1], &[1, 0]);
         check(&[70, 4500], &[1, 0], &[1, 0]);

@@ -3,11 +3,11 @@
 use super::{Kernel, Map1, Map2};
 
 /// None.
-pub(super) const fn past_caches1<O: Map1>() -> Option<[Kernel; 3]> {
+pub(super) const fn nontemporal1<O: Map1>() -> Option<[Kernel; 3]> {
     None
 }
 
 /// None.
-pub(super) const fn past_caches2<O: Map2>() -> Option<[Kernel; 3]> {
+pub(super) const fn nontemporal2<O: Map2>() -> Option<[Kernel; 3]> {
     None
 }

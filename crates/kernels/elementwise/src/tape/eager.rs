@@ -27,12 +27,12 @@ pub enum Function {
 ///
 /// # Panics
 /// If there are no inputs.
-pub fn few(function: Function, inputs: &[View<'_>], output: &ViewMut<'_>) -> bool {
+pub fn compute_eagerly(function: Function, inputs: &[View<'_>], output: &ViewMut<'_>) -> bool {
     let dtype = inputs[inputs.len() - 1].dtype();
     let (entry, order) = match function {
         _ if dtype.is_half() => return false,
         Function::Unary(kind) => (unary::entry(kind, dtype), [0, 0, 0]),
-        Function::Binary(kind) if binary::is_turned(kind) => (binary::entry(kind, dtype), [1, 0, 0]),
+        Function::Binary(kind) if binary::swaps_operands(kind) => (binary::entry(kind, dtype), [1, 0, 0]),
         Function::Binary(kind) => (binary::entry(kind, dtype), [0, 1, 0]),
         Function::Select => (Some(select::entry(dtype)), [0, 1, 2]),
     };

@@ -28,9 +28,9 @@ unsafe fn stream<D: Copy>(to: *mut u8, make: impl FnOnce(*mut u8)) {
 }
 
 #[inline(always)]
-unsafe fn lines1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
+unsafe fn streaming_loop1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
     for i in (0..n).step_by(LANES) {
-        // SAFETY: the contract of `Kernel`, and that of [`past_caches1`].
+        // SAFETY: the contract of `Kernel`, and that of [`nontemporal1`].
         unsafe {
             let a = a.add(i * size_of::<O::A>());
             stream::<O::D>(d.add(i * size_of::<O::D>()), |made| loop1::<O, I>(made, a, LANES));
@@ -39,9 +39,9 @@ unsafe fn lines1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
 }
 
 #[inline(always)]
-unsafe fn lines2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usize) {
+unsafe fn streaming_loop2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usize) {
     for i in (0..n).step_by(LANES) {
-        // SAFETY: the contract of `Kernel`, and that of [`past_caches2`].
+        // SAFETY: the contract of `Kernel`, and that of [`nontemporal2`].
         unsafe {
             let (a, b) = (a.add(i * size_of::<O::A>()), b.add(i * size_of::<O::A>()));
             stream::<O::D>(d.add(i * size_of::<O::D>()), |made| loop2::<O, I>(made, a, b, LANES));
@@ -49,16 +49,16 @@ unsafe fn lines2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usi
     }
 }
 
-super::instances!(fn kernels1<O: Map1>, |d, a, _b, _c, n, Set| lines1::<O, Set>(d, a, n));
-super::instances!(fn kernels2<O: Map2>, |d, a, b, _c, n, Set| lines2::<O, Set>(d, a, b, n));
+super::instances!(fn kernels1<O: Map1>, |d, a, _b, _c, n, Set| streaming_loop1::<O, Set>(d, a, n));
+super::instances!(fn kernels2<O: Map2>, |d, a, b, _c, n, Set| streaming_loop2::<O, Set>(d, a, b, n));
 
 /// The functions for each instruction set, if they answer with truth values; the destination begins at a whole line.
-pub(super) const fn past_caches1<O: Map1>() -> Option<[Kernel; 3]> {
+pub(super) const fn nontemporal1<O: Map1>() -> Option<[Kernel; 3]> {
     if is_bool::<O::D>() { Some(kernels1::<O>()) } else { None }
 }
 
-/// As [`past_caches1`].
-pub(super) const fn past_caches2<O: Map2>() -> Option<[Kernel; 3]> {
+/// As [`nontemporal1`].
+pub(super) const fn nontemporal2<O: Map2>() -> Option<[Kernel; 3]> {
     if is_bool::<O::D>() { Some(kernels2::<O>()) } else { None }
 }
 
