@@ -5,7 +5,7 @@
 mod common;
 
 use common::{COUNTS, Operand, SIDES, Work, case};
-use umber_kernels::pick::pick;
+use umber_kernels::categorical::categorical;
 use umber_kernels::{gather, gather_axis, scatter, scatter_axis};
 use umber_types::ScatterKind;
 
@@ -53,7 +53,7 @@ fn draws(count: usize) {
     let mut out = Operand::<u32>::zeros(&[COUNTS[0]]);
     let work = Work::Bytes(weights.bytes() + levels.bytes() + out.bytes());
     case(&format!("pick/{} of {count}", COUNTS[0]), work, || {
-        pick(weights.view(), levels.view(), out.view_mut()).expect("there is memory");
+        categorical(weights.view(), levels.view(), out.view_mut()).expect("there is memory");
     });
 }
 

@@ -19,7 +19,7 @@ pub use umber_kernels_gather::{gather, nonzero, scatter};
 pub use umber_kernels_matmul as matmul;
 pub use umber_kernels_matmul::{addmm, matmul};
 pub use umber_kernels_quantized as quantized;
-pub use umber_kernels_random::{pick, random, rejection};
+pub use umber_kernels_random::{categorical, random, rejection};
 pub use umber_kernels_reduce::arg_reduce::arg_reduce;
 pub use umber_kernels_reduce::norm::{layer_norm, rms_norm};
 pub use umber_kernels_reduce::reduce::reduce;

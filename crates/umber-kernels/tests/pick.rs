@@ -1,6 +1,6 @@
 //! Places drawn by weight, against a plain loop.
 
-use umber_kernels::{View, ViewMut, pick};
+use umber_kernels::{View, ViewMut, categorical};
 use umber_types::{Layout, Shape};
 
 /// The last place before which the weights sum up to at most the goal.
@@ -25,7 +25,8 @@ fn places_are_those_of_a_loop() {
         let layout = |last: usize| Layout::contiguous(Shape::new([2, last]));
         let (w, l) = (layout(count), layout(50));
         let out = ViewMut::of(&mut places, &l);
-        pick::pick(View::of(&weights, &w), View::of(&levels, &l), out).expect("there is memory");
+        categorical::categorical(View::of(&weights, &w), View::of(&levels, &l), out)
+            .expect("there is memory");
         for (i, &place) in places.iter().enumerate() {
             let row = i / 50;
             assert_eq!(place, naive(&weights[row * count..(row + 1) * count], levels[i]), "{count} {i}");
@@ -40,7 +41,11 @@ fn weights_may_be_shared_or_nothing() {
     let shared = Layout { shape: Shape::new([5, 5]), strides: [0, 1].into_iter().collect(), offset: 0 };
     let column = Layout::contiguous(Shape::new([5, 1]));
     let mut places = [9u32; 5];
-    pick::pick(View::of(&weights, &shared), View::of(&levels, &column), ViewMut::of(&mut places, &column))
-        .expect("there is memory");
+    categorical::categorical(
+        View::of(&weights, &shared),
+        View::of(&levels, &column),
+        ViewMut::of(&mut places, &column),
+    )
+    .expect("there is memory");
     assert_eq!(places, [1, 1, 1, 3, 3]);
 }

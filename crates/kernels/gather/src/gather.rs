@@ -57,7 +57,7 @@ impl Gather<'_> {
         let (count, slice) = (self.indices.count(), self.slice.count());
         let failures = FirstError::default();
         if let Some((rows, run)) = self.rows() {
-            return self.pick_from_rows(src, dst, &rows, run);
+            return self.gather_rows(src, dst, &rows, run);
         }
         if slice / GRAIN > count {
             // Few large slices: split each.
@@ -100,7 +100,7 @@ impl Gather<'_> {
     }
 
     /// For each of `rows`, copy lines of `run` elements from all places that are indexed, which is the order of the destination.
-    fn pick_from_rows<T: Copy + Send + Sync>(
+    fn gather_rows<T: Copy + Send + Sync>(
         &self,
         src: Source<T>,
         dst: Target<T>,
@@ -108,11 +108,11 @@ impl Gather<'_> {
         run: usize,
     ) -> Result<()> {
         /// Indices at a time, which are looked up once for all rows.
-        const MANY: usize = 16 * BATCH;
+        const MAX_BATCH: usize = 16 * BATCH;
         let [step] = self.places.inner().strides;
-        let mut offsets = vec![0; self.indices.count().min(MANY)];
-        for start in (0..self.indices.count()).step_by(MANY) {
-            let chunk = start..self.indices.count().min(start + MANY);
+        let mut offsets = vec![0; self.indices.count().min(MAX_BATCH)];
+        for start in (0..self.indices.count()).step_by(MAX_BATCH) {
+            let chunk = start..self.indices.count().min(start + MAX_BATCH);
             for batch in batches(chunk.clone()) {
                 let mut some = [0; BATCH];
                 self.indices.offsets(batch.clone(), &mut some)?;
@@ -124,7 +124,7 @@ impl Gather<'_> {
                     if is_line {
                         let to = dst.at(row + chunk.start as isize * step);
                         // SAFETY: the indices are checked, so the layouts hold all elements.
-                        unsafe { pick(src.at(from), 0, &offsets[..chunk.len()], to, step) };
+                        unsafe { gather_run(src.at(from), 0, &offsets[..chunk.len()], to, step) };
                         return;
                     }
                     let mut next = &offsets[..chunk.len()];
@@ -134,7 +134,7 @@ impl Gather<'_> {
                         let (from, to) = (src.at(from), dst.at(row + place));
                         if run == 1 {
                             // SAFETY: as above.
-                            unsafe { pick(from, 0, offsets, to, step) };
+                            unsafe { gather_run(from, 0, offsets, to, step) };
                             return;
                         }
                         for (i, &offset) in (0isize..).zip(offsets) {
@@ -243,7 +243,7 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
     let checked = AxisIndices::new(src.shape(), src.strides(), indices, axis);
     let steps = nest.inner().strides;
     let failures = FirstError::default();
-    let lines = Lines::new::<T>(&src, axis, &nest);
+    let lines = RowPrefetch::new::<T>(&src, axis, &nest);
     parallel_ranges(nest.count(), GRAIN, |range| {
         let mut offsets = [0; BATCH];
         let mut at = range.start;
@@ -257,7 +257,7 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
                     return;
                 }
                 if let Some(lines) = &lines {
-                    lines.ask(row.wrapping_byte_offset(2 * step), batch.clone(), length);
+                    lines.prefetch_share(row.wrapping_byte_offset(2 * step), batch.clone(), length);
                 }
                 let first = batch.start as isize;
                 let [source, index, target] = array_of::<_, 3>(|i| starts[i] + first * steps[i]);
@@ -269,7 +269,7 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
                 }
                 let [source_step, _, step] = steps;
                 // SAFETY: the indices are checked, so the layouts hold all elements.
-                unsafe { pick(from.at(source), source_step, offsets, to.at(target), step) };
+                unsafe { gather_run(from.at(source), source_step, offsets, to.at(target), step) };
             }
             at += length;
         });
@@ -280,23 +280,23 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
 /// The lines of the caches that a row of the source takes which all indices of an inner loop point into.
 ///
 /// Its elements are read in any order, which no processor foresees, so later rows are asked for meanwhile.
-struct Lines(usize);
+struct RowPrefetch(usize);
 
-impl Lines {
+impl RowPrefetch {
     /// Larger rows push others out of the second cache.
-    const MOST_BYTES: usize = 64 << 10;
+    const MAX_BYTES: usize = 64 << 10;
 
     /// If the rows are dense, and read for the most part.
-    fn new<T>(src: &View, axis: usize, nest: &StridedLoops<3>) -> Option<Lines> {
+    fn new<T>(src: &View, axis: usize, nest: &StridedLoops<3>) -> Option<RowPrefetch> {
         let Loop { length, strides } = nest.inner();
         let bytes = src.shape()[axis] * size_of::<T>();
         let is_row = strides[0] == 0 && src.strides()[axis] == 1 && nest.loops().len() > 1;
         let lines = bytes / LINE;
-        (is_row && bytes <= Lines::MOST_BYTES && length >= lines / 2).then_some(Lines(lines))
+        (is_row && bytes <= RowPrefetch::MAX_BYTES && length >= lines / 2).then_some(RowPrefetch(lines))
     }
 
     /// Ask for the share of a row's lines that falls to a batch of its `length` indices.
-    fn ask<T>(&self, row: *const T, batch: Range<usize>, length: usize) {
+    fn prefetch_share<T>(&self, row: *const T, batch: Range<usize>, length: usize) {
         let lines = self.0 * batch.start / length..self.0 * batch.end / length;
         prefetch_lines(row.wrapping_byte_add(lines.start * LINE), lines.len() * LINE, Cache::L2);
     }
@@ -307,7 +307,13 @@ impl Lines {
 /// # Safety
 /// The elements may be read and written, and nobody else touches those that are written.
 #[inline(always)]
-unsafe fn pick<T: Copy>(src: *const T, source_step: isize, offsets: &[isize], dst: *mut T, step: isize) {
+unsafe fn gather_run<T: Copy>(
+    src: *const T,
+    source_step: isize,
+    offsets: &[isize],
+    dst: *mut T,
+    step: isize,
+) {
     if (source_step, step) == (0, 1) {
         // Little else in the loop, so that many elements are on their way from memory at once.
         for (i, &offset) in offsets.iter().enumerate() {

@@ -13,7 +13,7 @@ use umber_types::{Bool, DType};
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 15;
 /// Elements that are looked at before it is asked again whether there is room.
-const STRETCH: usize = 256;
+const SEGMENT: usize = 256;
 
 /// Write the places of the true elements of each row of `src` to the rows of `dst`, in ascending order.
 ///
@@ -40,18 +40,18 @@ pub fn nonzero(src: View, dst: ViewMut) {
 }
 
 /// An integer that holds places.
-trait Place: Copy + Send + Sync {
+trait IndexInt: Copy + Send + Sync {
     fn of(place: usize) -> Self;
 }
 
-impl Place for i64 {
+impl IndexInt for i64 {
     #[inline(always)]
     fn of(place: usize) -> i64 {
         place as i64
     }
 }
 
-impl Place for u32 {
+impl IndexInt for u32 {
     #[inline(always)]
     fn of(place: usize) -> u32 {
         place as u32
@@ -62,31 +62,31 @@ struct Search<P> {
     from: Source<Bool>,
     to: Target<P>,
     length: usize,
-    room: usize,
+    capacity: usize,
     strides: [isize; 2],
 }
 
-impl<P: Place> Search<P> {
+impl<P: IndexInt> Search<P> {
     fn new(src: &View, dst: &ViewMut) -> Search<P> {
         let last = src.shape().len() - 1;
         Search {
             from: Source::of(src),
             to: Target::of(dst),
             length: src.shape()[last],
-            room: dst.shape()[last],
+            capacity: dst.shape()[last],
             strides: [src.strides()[last], dst.strides()[last]],
         }
     }
 
     fn run(&self, rows: &StridedLoops<2>) {
         let count = rows.count();
-        if self.room == 0 || count == 0 {
+        if self.capacity == 0 || count == 0 {
             return;
         }
         if count >= num_threads() || self.length < 2 * GRAIN {
             parallel_ranges(count, GRAIN / self.length.max(1), |range| {
                 rows.walk(range, |starts| {
-                    let found = self.write(starts, 0..self.length, 0..self.room);
+                    let found = self.write(starts, 0..self.length, 0..self.capacity);
                     self.pad(starts, found);
                 });
             });
@@ -109,13 +109,13 @@ impl<P: Place> Search<P> {
         let bounds: SmallVec<[usize; 64]> = std::iter::once(0)
             .chain(counts.iter().map(|&count| {
                 total += count;
-                total.min(self.room)
+                total.min(self.capacity)
             }))
             .collect();
         parallel_for(parts, |i| {
             self.write(starts, part(i), bounds[i]..bounds[i + 1]);
         });
-        self.pad(starts, total.min(self.room));
+        self.pad(starts, total.min(self.capacity));
     }
 
     /// How many elements of a part of a row are true.
@@ -136,12 +136,12 @@ impl<P: Place> Search<P> {
     /// Write the places of a part of a row to some slots of the other row; answers the slot after the last one written.
     fn write(&self, [from, to]: [isize; 2], part: Range<usize>, slots: Range<usize>) -> usize {
         let mut slot = slots.start;
-        for start in part.clone().step_by(STRETCH) {
-            let count = STRETCH.min(part.end - start);
+        for start in part.clone().step_by(SEGMENT) {
+            let count = SEGMENT.min(part.end - start);
             if self.strides == [1, 1] && slots.end - slot >= count {
                 let (from, to) = (self.from.at(from + start as isize), self.to.at(to + slot as isize));
                 // SAFETY: the layouts hold the rows; tasks have slots of their own, and there are enough of them.
-                slot += unsafe { write_stretch(from, to, start, count) };
+                slot += unsafe { write_segment(from, to, start, count) };
                 continue;
             }
             for i in start..start + count {
@@ -160,7 +160,7 @@ impl<P: Place> Search<P> {
     }
 
     fn pad(&self, [_, to]: [isize; 2], found: usize) {
-        for slot in found..self.room {
+        for slot in found..self.capacity {
             // SAFETY: the layout of the destination holds the row.
             unsafe { *self.to.at(to + slot as isize * self.strides[1]) = P::of(self.length) };
         }
@@ -172,7 +172,7 @@ impl<P: Place> Search<P> {
 /// # Safety
 /// `count` elements may be read, and as many places written.
 #[inline(always)]
-unsafe fn write_stretch<P: Place>(from: *const Bool, to: *mut P, start: usize, count: usize) -> usize {
+unsafe fn write_segment<P: IndexInt>(from: *const Bool, to: *mut P, start: usize, count: usize) -> usize {
     let mut found = 0;
     for i in 0..count {
         // SAFETY: the caller's promise; no more are found than were looked at before.

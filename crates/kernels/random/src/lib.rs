@@ -1,5 +1,5 @@
 //! Random bits, and draws from distributions by rejection and by inversion.
 
-pub mod pick;
+pub mod categorical;
 pub mod random;
 pub mod rejection;

@@ -16,7 +16,7 @@ use crate::random::{key_at, threefry2x32};
 /// Draws worth another thread.
 const GRAIN: usize = 1 << 9;
 /// Rejections after which an element is NaN: the chance is below 10⁻²⁰⁰ where parameters are in range.
-const PATIENCE: u32 = 400;
+const MAX_REJECTIONS: u32 = 400;
 
 /// What is drawn by rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -125,7 +125,7 @@ fn gamma(shape: f64, stream: &mut Stream) -> (f64, f64) {
         if shape < 1.0 { (shape + 1.0, stream.unit().ln() / shape) } else { (shape, 0.0) };
     let d = shape - 1.0 / 3.0;
     let c = 1.0 / (9.0 * d).sqrt();
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_REJECTIONS {
         let x = stream.normal();
         let root = 1.0 + c * x;
         let u = stream.unit();
@@ -174,7 +174,7 @@ fn poisson_by_rejection(mean: f64, stream: &mut Stream) -> f64 {
     let inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
     let accepted_at_once = 0.9277 - 3.6224 / (b - 2.0);
     let log_mean = mean.ln();
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_REJECTIONS {
         let u = stream.unit() - 0.5;
         let v = stream.unit();
         let distance = 0.5 - u.abs();

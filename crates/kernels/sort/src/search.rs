@@ -13,7 +13,7 @@ use umber_types::{DType, Side, match_dtype};
 /// Comparisons worth a task of their own.
 const GRAIN: usize = 1 << 14;
 /// Values searched for side by side.
-const TOGETHER: usize = 32;
+const BATCH: usize = 32;
 
 /// Write to `dst` how many elements of an ascending row of `sorted` come before each of `values`: those that are less,
 /// and with [`Side::Right`] those that are equal too. NaN is greater than every number and equal to itself; complex
@@ -73,31 +73,31 @@ impl<T: Keyed> Search<T> {
         if width >= self.length && keys.try_reserve_exact(self.length).is_ok() {
             keys.extend((0..self.length).map(key_at));
             let keys = &keys[..];
-            parallel_ranges(width, GRAIN / cost, |part| self.find_together(starts, part, keys));
+            parallel_ranges(width, GRAIN / cost, |part| self.find_batch(starts, part, keys));
         } else {
             parallel_ranges(width, GRAIN / cost, |part| self.find(starts, part, key_at));
         }
     }
 
     /// As [`Search::find`] where the keys of the sorted row are at hand.
-    fn find_together(&self, [_, values, to]: [isize; 3], part: Range<usize>, keys: &[T::Key]) {
+    fn find_batch(&self, [_, values, to]: [isize; 3], part: Range<usize>, keys: &[T::Key]) {
         let strides = self.inner.inner().strides;
         self.inner.inner_runs(part, |[from, place], length| {
             let (from, to) = (self.values.shifted(values + from), self.to.shifted(to + place));
             vectorised(
                 #[inline(always)]
                 || {
-                    for start in (0..length).step_by(TOGETHER) {
-                        let count = TOGETHER.min(length - start);
-                        let mut wanted = [T::Key::LEAST; TOGETHER];
-                        for (j, wanted) in wanted[..count].iter_mut().enumerate() {
+                    for start in (0..length).step_by(BATCH) {
+                        let count = BATCH.min(length - start);
+                        let mut targets = [T::Key::LEAST; BATCH];
+                        for (j, targets) in targets[..count].iter_mut().enumerate() {
                             // SAFETY: the layout of the values holds this run.
                             let value = unsafe { *from.at((start + j) as isize * strides[0]) };
-                            *wanted = value.key(Direction::Ascending);
+                            *targets = value.key(Direction::Ascending);
                         }
                         let places = match self.side {
-                            Side::Left => count_together(keys, &wanted, |key, wanted| key < wanted),
-                            Side::Right => count_together(keys, &wanted, |key, wanted| key <= wanted),
+                            Side::Left => count_batch(keys, &targets, |key, targets| key < targets),
+                            Side::Right => count_batch(keys, &targets, |key, targets| key <= targets),
                         };
                         for (j, &place) in places[..count].iter().enumerate() {
                             // SAFETY: the layout of the destination holds this run; tasks have places of their own.
@@ -126,19 +126,19 @@ impl<T: Keyed> Search<T> {
 /// How many of some sorted keys come before each of the wanted ones, each found by the same steps as the others, so that
 /// none waits for another's.
 #[inline(always)]
-fn count_together<K: Ord + Copy>(
+fn count_batch<K: Ord + Copy>(
     keys: &[K],
-    wanted: &[K; TOGETHER],
+    targets: &[K; BATCH],
     comes_before: impl Fn(K, K) -> bool,
-) -> [u32; TOGETHER] {
-    let mut low = [0u32; TOGETHER];
+) -> [u32; BATCH] {
+    let mut low = [0u32; BATCH];
     let mut left = keys.len();
     while left > 0 {
         let half = left.div_ceil(2);
-        for (low, &wanted) in low.iter_mut().zip(wanted) {
+        for (low, &targets) in low.iter_mut().zip(targets) {
             // SAFETY: `low + left` never exceeds the number of keys, and `half` does not exceed `left`.
             let key = unsafe { *keys.get_unchecked(*low as usize + half - 1) };
-            *low += half as u32 * u32::from(comes_before(key, wanted));
+            *low += half as u32 * u32::from(comes_before(key, targets));
         }
         left -= half;
     }

@@ -103,7 +103,7 @@ impl Primitive for Pick {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        task.run_one(|inputs, output| umber_kernels::pick::pick(inputs[0], inputs[1], output))
+        task.run_one(|inputs, output| umber_kernels::categorical::categorical(inputs[0], inputs[1], output))
     }
 }
 

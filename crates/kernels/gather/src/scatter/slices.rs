@@ -18,13 +18,13 @@ use super::update::{Update, match_update};
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 14;
 /// Slices at least this long are worth looking for among those of other threads.
-const WORTHWHILE: usize = 4;
+const MIN_SLICE: usize = 4;
 /// Destinations of more elements than this miss the caches, and are shared whatever the slices.
 const LARGE: usize = 1 << 19;
 /// Destinations of more bytes than this leave the nearest caches when every part has its own.
-const MOST_APART: usize = 1 << 19;
+const MAX_PRIVATE_BYTES: usize = 1 << 19;
 /// Most arrays that updates come together in.
-const MOST_PARTS: usize = 16;
+const MAX_PARTS: usize = 16;
 
 /// For each tuple of `indices` along `axes`, combine the next slice of `updates` into the slice of `dst` there.
 ///
@@ -55,8 +55,8 @@ pub fn scatter(
         apart: axes.iter().all(|&axis| slice_sizes[axis] == 1),
     };
     assert_eq!(task.places.count(), task.indices.count(), "shape of the updates of a scatter");
-    let leaves: &Leaves = match_update!(kind, dst.dtype(), U => const { &Leaves::of::<U>() });
-    task.run(leaves)
+    let kernels: &KernelTable = match_update!(kind, dst.dtype(), U => const { &KernelTable::of::<U>() });
+    task.run(kernels)
 }
 
 struct Scatter<'a> {
@@ -80,7 +80,7 @@ type Pair = (isize, isize);
 /// dtype, unlike what shares the work.
 ///
 /// The functions are unsafe: checked indices keep pairs inside the layouts, and threads have destinations of their own.
-struct Leaves {
+struct KernelTable {
     /// Bytes of an element.
     size: usize,
     /// Combine a part of each slice.
@@ -88,24 +88,24 @@ struct Leaves {
     /// Combine elements that lie a step apart into those at some offsets.
     combine_line: unsafe fn(elements: *mut u8, offsets: &[isize], updates: *const u8, step: isize),
     /// How to sum updates up before they meet the destination, where that is allowed.
-    apart: Option<Apart>,
+    apart: Option<Privatized>,
     /// Combine slices that have one destination, in order, rounding once: for updates that widen.
     combine_group: Option<unsafe fn(task: &Scatter, group: &[Pair])>,
 }
 
 /// Updates that come together in an array of their own first.
 #[derive(Clone, Copy)]
-struct Apart {
+struct Privatized {
     /// Fill so many elements with updates that change nothing.
     clear: unsafe fn(elements: *mut u8, count: usize),
     /// Combine neighbours into as many others.
     join: unsafe fn(elements: *mut u8, updates: *const u8, count: usize),
 }
 
-impl Leaves {
-    const fn of<U: Update>() -> Leaves {
-        let apart = Apart { clear: clear::<U>, join: join::<U> };
-        Leaves {
+impl KernelTable {
+    const fn of<U: Update>() -> KernelTable {
+        let apart = Privatized { clear: clear::<U>, join: join::<U> };
+        KernelTable {
             size: size_of::<U::Element>(),
             combine: combine::<U>,
             combine_line: combine_line::<U>,
@@ -116,20 +116,20 @@ impl Leaves {
 }
 
 impl Scatter<'_> {
-    fn run(&self, leaves: &Leaves) -> Result<()> {
+    fn run(&self, kernels: &KernelTable) -> Result<()> {
         let (count, slice) = (self.indices.count(), self.slice.count());
         if count > 0
             && slice > 0
-            && let Some(apart) = leaves.apart
-            && let Some(parts) = self.parts(leaves.size)
+            && let Some(apart) = kernels.apart
+            && let Some(parts) = self.parts(kernels.size)
         {
-            return self.run_apart(leaves, apart, parts);
+            return self.run_privatized(kernels, apart, parts);
         }
         self.indices.check()?;
         if count == 0 || slice == 0 {
             return Ok(());
         }
-        if let Some(combine_group) = leaves.combine_group
+        if let Some(combine_group) = kernels.combine_group
             && self.apart
             && count > 1
         {
@@ -137,7 +137,7 @@ impl Scatter<'_> {
         }
         let threads = num_threads();
         if count * slice < 2 * GRAIN || threads == 1 || !(self.apart || count == 1) {
-            return self.apply_all(leaves, 0..slice);
+            return self.apply_all(kernels, 0..slice);
         }
         let failures = FirstError::default();
         let note = |result: Result<()>| {
@@ -147,11 +147,11 @@ impl Scatter<'_> {
         };
         if slice >= 4 * GRAIN {
             // Large slices: each thread has its part of all of them.
-            parallel_ranges(slice, GRAIN, |part| note(self.apply_all(leaves, part)));
-        } else if slice >= WORTHWHILE || self.size > LARGE {
-            parallel_for(threads, |i| note(self.apply_share(leaves, i, threads)));
+            parallel_ranges(slice, GRAIN, |part| note(self.apply_all(kernels, part)));
+        } else if slice >= MIN_SLICE || self.size > LARGE {
+            parallel_for(threads, |i| note(self.apply_share(kernels, i, threads)));
         } else {
-            return self.apply_all(leaves, 0..slice);
+            return self.apply_all(kernels, 0..slice);
         }
         failures.first()
     }
@@ -166,17 +166,17 @@ impl Scatter<'_> {
     fn parts(&self, size: usize) -> Option<usize> {
         let (low, high) = self.indices.extent();
         let is_dense = (high - low) as usize + 1 == self.size;
-        let parts = (self.indices.count() / (4 * self.size).max(2 * GRAIN)).min(MOST_PARTS);
-        (self.is_line() && is_dense && parts > 1 && self.size * size <= MOST_APART).then_some(parts)
+        let parts = (self.indices.count() / (4 * self.size).max(2 * GRAIN)).min(MAX_PARTS);
+        (self.is_line() && is_dense && parts > 1 && self.size * size <= MAX_PRIVATE_BYTES).then_some(parts)
     }
 
     /// Updates come together in an array a part, and these join the destination in order, once all indices have been found
     /// inside.
-    fn run_apart(&self, leaves: &Leaves, apart: Apart, parts: usize) -> Result<()> {
-        let size = leaves.size;
+    fn run_privatized(&self, kernels: &KernelTable, apart: Privatized, parts: usize) -> Result<()> {
+        let size = kernels.size;
         let line = (self.size * size).next_multiple_of(LINE);
-        scratch::with(parts * line, |room: &mut [u8]| {
-            let shared = Target::over(room);
+        scratch::with(parts * line, |partials: &mut [u8]| {
+            let shared = Target::over(partials);
             let elements = |part: usize| shared.at((part * line) as isize);
             let (low, _) = self.indices.extent();
             let count = self.indices.count();
@@ -186,7 +186,7 @@ impl Scatter<'_> {
                 unsafe { (apart.clear)(elements(part), self.size) };
                 let first = elements(part).wrapping_offset(-low * size as isize);
                 let range = count * part / parts..count * (part + 1) / parts;
-                if let Err(error) = self.apply_line(leaves, first, range) {
+                if let Err(error) = self.apply_line(kernels, first, range) {
                     failures.add(part, error);
                 }
             });
@@ -200,14 +200,14 @@ impl Scatter<'_> {
     }
 
     /// Apply the updates in `range`, which are a line, to elements counted from `first`.
-    fn apply_line(&self, leaves: &Leaves, first: *mut u8, range: Range<usize>) -> Result<()> {
+    fn apply_line(&self, kernels: &KernelTable, first: *mut u8, range: Range<usize>) -> Result<()> {
         let step = self.places.inner().strides[0];
         let mut offsets = [0; BATCH];
         for batch in batches(range) {
             self.indices.offsets(batch.clone(), &mut offsets)?;
-            let updates = self.updates.at(batch.start as isize * step * leaves.size as isize);
+            let updates = self.updates.at(batch.start as isize * step * kernels.size as isize);
             // SAFETY: these offsets are checked, the layout of the updates holds the line; nobody else writes there.
-            unsafe { (leaves.combine_line)(first, &offsets[..batch.len()], updates, step) };
+            unsafe { (kernels.combine_line)(first, &offsets[..batch.len()], updates, step) };
         }
         Ok(())
     }
@@ -230,16 +230,16 @@ impl Scatter<'_> {
     }
 
     /// Apply the elements in `part` of every slice.
-    fn apply_all(&self, leaves: &Leaves, part: Range<usize>) -> Result<()> {
+    fn apply_all(&self, kernels: &KernelTable, part: Range<usize>) -> Result<()> {
         if self.is_line() {
-            return self.apply_line(leaves, self.dst.at(0), 0..self.indices.count());
+            return self.apply_line(kernels, self.dst.at(0), 0..self.indices.count());
         }
         // SAFETY: the indices were checked; parts of other threads are apart.
-        self.each_batch(|pairs| unsafe { (leaves.combine)(self, pairs, part.clone()) })
+        self.each_batch(|pairs| unsafe { (kernels.combine)(self, pairs, part.clone()) })
     }
 
     /// Apply all slices whose destination is in the share of thread `i`.
-    fn apply_share(&self, leaves: &Leaves, i: usize, threads: usize) -> Result<()> {
+    fn apply_share(&self, kernels: &KernelTable, i: usize, threads: usize) -> Result<()> {
         let (low, high) = self.indices.extent();
         let width = ((high - low) as usize + 1).div_ceil(threads);
         let share = low + (i * width) as isize..low + ((i + 1) * width) as isize;
@@ -253,7 +253,7 @@ impl Scatter<'_> {
                 found += usize::from(share.contains(&pair.0));
             }
             // SAFETY: the indices were checked; shares of other threads are apart.
-            unsafe { (leaves.combine)(self, &pairs[..found], 0..slice) };
+            unsafe { (kernels.combine)(self, &pairs[..found], 0..slice) };
         })
     }
 

@@ -52,7 +52,7 @@ const BLOCK: usize = 256;
 const GRAIN: usize = 1 << 15;
 
 /// Rounds between two additions of the key, by how far the second word turns.
-const TURNS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
 
 /// The third word of the key is the parity of the others and of this.
 const PARITY: u32 = 0x1bd1_1bda;
@@ -64,9 +64,9 @@ pub fn threefry2x32(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
     let mut x = counter[0].wrapping_add(schedule[0]);
     let mut y = counter[1].wrapping_add(schedule[1]);
     for round in 1..=5 {
-        for turn in TURNS[(round - 1) % 2] {
+        for rotation in ROTATIONS[(round - 1) % 2] {
             x = x.wrapping_add(y);
-            y = y.rotate_left(turn) ^ x;
+            y = y.rotate_left(rotation) ^ x;
         }
         x = x.wrapping_add(schedule[round % 3]);
         y = y.wrapping_add(schedule[(round + 1) % 3]).wrapping_add(round as u32);

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 use super::PARITY;
 
 /// Vectors of both words that are on their way side by side: a round waits for the one before.
-const ABREAST: usize = 4;
+const INTERLEAVE: usize = 4;
 
 /// A vector of 32-bit words.
 trait Words: Copy {
@@ -18,7 +18,7 @@ trait Words: Copy {
     fn plus(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
     /// Turned left by `LEFT` places; `RIGHT` is what is left of thirty-two.
-    fn turned<const LEFT: i32, const RIGHT: i32>(self) -> Self;
+    fn rotate_left<const LEFT: i32, const RIGHT: i32>(self) -> Self;
     /// # Safety
     /// As many words are writable.
     unsafe fn store(self, to: *mut u32);
@@ -26,7 +26,7 @@ trait Words: Copy {
 
 macro_rules! words {
     ($($vector:ty: $count:literal $splat:ident $set:ident($($place:literal)*) $add:ident $xor:ident $store:ident,
-        |$x:ident, $left:ident, $right:ident| $turned:expr;)*) => { $(
+        |$x:ident, $left:ident, $right:ident| $rotate_left:expr;)*) => { $(
         impl Words for $vector {
             const COUNT: usize = $count;
             #[inline(always)]
@@ -50,10 +50,10 @@ macro_rules! words {
                 unsafe { $xor(self, other) }
             }
             #[inline(always)]
-            fn turned<const $left: i32, const $right: i32>(self) -> Self {
+            fn rotate_left<const $left: i32, const $right: i32>(self) -> Self {
                 let $x = self;
                 // SAFETY: as above.
-                unsafe { $turned }
+                unsafe { $rotate_left }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut u32) {
@@ -72,9 +72,9 @@ words! {
 }
 
 /// The most counters of a group.
-const MOST: usize = ABREAST * 16;
+const MAX_GROUP: usize = INTERLEAVE * 16;
 /// Counters that are not worth a group.
-const FEW: usize = 8;
+const MIN_GROUP: usize = 8;
 
 /// Hash the counters from `counter` on, but for a few that may be left; answers how many are done.
 pub(super) fn hash(
@@ -106,7 +106,7 @@ fn with_avx2(key: [u32; 2], counter: [u32; 2], first: &mut [u32], second: &mut [
 
 #[inline(always)]
 fn groups<W: Words>(key: [u32; 2], counter: [u32; 2], first: &mut [u32], second: &mut [u32]) -> usize {
-    let group = ABREAST * W::COUNT;
+    let group = INTERLEAVE * W::COUNT;
     let count = first.len().min(second.len());
     for at in (0..count).step_by(group) {
         let (x, y) = hash_group::<W>(key, super::from(counter, at));
@@ -115,10 +115,10 @@ fn groups<W: Words>(key: [u32; 2], counter: [u32; 2], first: &mut [u32], second:
         if length == group {
             store(x, first);
             store(y, second);
-        } else if length < FEW {
+        } else if length < MIN_GROUP {
             return at;
         } else {
-            let (mut firsts, mut seconds) = ([0; MOST], [0; MOST]);
+            let (mut firsts, mut seconds) = ([0; MAX_GROUP], [0; MAX_GROUP]);
             store(x, &mut firsts[..group]);
             store(y, &mut seconds[..group]);
             first.copy_from_slice(&firsts[..length]);
@@ -129,8 +129,8 @@ fn groups<W: Words>(key: [u32; 2], counter: [u32; 2], first: &mut [u32], second:
 }
 
 #[inline(always)]
-fn store<W: Words>(words: [W; ABREAST], to: &mut [u32]) {
-    debug_assert_eq!(to.len(), ABREAST * W::COUNT);
+fn store<W: Words>(words: [W; INTERLEAVE], to: &mut [u32]) {
+    debug_assert_eq!(to.len(), INTERLEAVE * W::COUNT);
     for (i, words) in words.into_iter().enumerate() {
         // SAFETY: so many words.
         unsafe { words.store(to.as_mut_ptr().add(i * W::COUNT)) };
@@ -139,11 +139,11 @@ fn store<W: Words>(words: [W; ABREAST], to: &mut [u32]) {
 
 /// [`threefry2x32`](super::threefry2x32) of some vectors of counters.
 #[inline(always)]
-fn hash_group<W: Words>(key: [u32; 2], counter: [u32; 2]) -> ([W; ABREAST], [W; ABREAST]) {
+fn hash_group<W: Words>(key: [u32; 2], counter: [u32; 2]) -> ([W; INTERLEAVE], [W; INTERLEAVE]) {
     let schedule = [key[0], key[1], key[0] ^ key[1] ^ PARITY];
     let begin = [0, 1].map(|word| counter[word].wrapping_add(schedule[word]));
-    let (mut x, mut y) = ([W::ascending(); ABREAST], [W::ascending(); ABREAST]);
-    for i in 0..ABREAST {
+    let (mut x, mut y) = ([W::ascending(); INTERLEAVE], [W::ascending(); INTERLEAVE]);
+    for i in 0..INTERLEAVE {
         let step = (i * W::COUNT) as u32;
         x[i] = x[i].plus(W::splat(begin[0].wrapping_add(step)));
         y[i] = y[i].plus(W::splat(begin[1].wrapping_add(step)));
@@ -151,13 +151,13 @@ fn hash_group<W: Words>(key: [u32; 2], counter: [u32; 2]) -> ([W; ABREAST], [W; 
     macro_rules! rounds {
         ($($number:literal: $($left:literal $right:literal),*;)*) => { $(
             $(
-                for i in 0..ABREAST {
+                for i in 0..INTERLEAVE {
                     x[i] = x[i].plus(y[i]);
-                    y[i] = y[i].turned::<$left, $right>().xor(x[i]);
+                    y[i] = y[i].rotate_left::<$left, $right>().xor(x[i]);
                 }
             )*
             let (a, b) = (schedule[$number % 3], schedule[($number + 1) % 3].wrapping_add($number));
-            for i in 0..ABREAST {
+            for i in 0..INTERLEAVE {
                 x[i] = x[i].plus(W::splat(a));
                 y[i] = y[i].plus(W::splat(b));
             }

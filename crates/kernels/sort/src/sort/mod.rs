@@ -67,7 +67,7 @@ pub fn argsort(src: View, axis: usize, order: SortOrder, dst: ViewMut) -> Result
         SortOrder::Ascending => Direction::Ascending,
         SortOrder::Descending => Direction::Descending,
     };
-    match_dtype!(src.dtype(), T => lines.write_places::<T>(&src, &dst, direction, Extent::All))
+    match_dtype!(src.dtype(), T => lines.write_indices::<T>(&src, &dst, direction, Extent::All))
 }
 
 /// As [`argsort`], ascending, in so far as the element at `kth` is the one that sorting puts there: none that comes
@@ -82,7 +82,7 @@ pub fn argpartition(src: View, axis: usize, kth: usize, dst: ViewMut) -> Result<
     assert_eq!(src.shape(), dst.shape(), "partitioning keeps the shape");
     let lines = Lines::new(&src, axis, &dst);
     let extent = Extent::Around(kth);
-    match_dtype!(src.dtype(), T => lines.write_places::<T>(&src, &dst, Direction::Ascending, extent))
+    match_dtype!(src.dtype(), T => lines.write_indices::<T>(&src, &dst, Direction::Ascending, extent))
 }
 
 /// How much of a line is brought in order.
@@ -102,30 +102,30 @@ struct Lines {
 }
 
 /// An element whose key fits an item, alone or with its place.
-trait Sorted: Keyed {
+trait RadixKey: Keyed {
     /// The key.
     type Value: Item;
     /// The key and the place: narrow ones share an integer.
-    type Placed: Item;
+    type KeyWithIndex: Item;
     /// Bits of the key.
     const BITS: Range<u32>;
     /// Bits of the key in an item with a place.
-    const PLACED_BITS: Range<u32>;
+    const KEY_BITS_WITH_INDEX: Range<u32>;
     /// The item of an element and its place.
-    fn placed(self, place: u32, direction: Direction) -> Self::Placed;
+    fn with_index(self, place: u32, direction: Direction) -> Self::KeyWithIndex;
     /// The place of an item.
-    fn place(item: Self::Placed) -> u32;
+    fn place(item: Self::KeyWithIndex) -> u32;
 }
 
 macro_rules! narrow {
     ($($ty:ty)*) => { $(
-        impl Sorted for $ty {
+        impl RadixKey for $ty {
             type Value = u32;
-            type Placed = u64;
+            type KeyWithIndex = u64;
             const BITS: Range<u32> = 0..8 * size_of::<$ty>() as u32;
-            const PLACED_BITS: Range<u32> = 32..32 + 8 * size_of::<$ty>() as u32;
+            const KEY_BITS_WITH_INDEX: Range<u32> = 32..32 + 8 * size_of::<$ty>() as u32;
             #[inline(always)]
-            fn placed(self, place: u32, direction: Direction) -> u64 {
+            fn with_index(self, place: u32, direction: Direction) -> u64 {
                 u64::from(self.key(direction)) << 32 | u64::from(place)
             }
             #[inline(always)]
@@ -133,7 +133,7 @@ macro_rules! narrow {
                 item as u32
             }
         }
-        impl SortedValue for $ty {
+        impl InvertibleRadixKey for $ty {
             #[inline(always)]
             fn value(self) -> u32 {
                 u32::from(self.exact_key())
@@ -149,17 +149,17 @@ narrow!(Bool u8 u16 u32 i8 i16 i32 f16 bf16 f32);
 
 macro_rules! wide {
     ($($ty:ty, $key:ty;)*) => { $(
-        impl Sorted for $ty {
+        impl RadixKey for $ty {
             type Value = u64;
-            type Placed = ($key, u32);
+            type KeyWithIndex = ($key, u32);
             const BITS: Range<u32> = 0..64;
-            const PLACED_BITS: Range<u32> = 0..64;
+            const KEY_BITS_WITH_INDEX: Range<u32> = 0..64;
             #[inline(always)]
-            fn placed(self, place: u32, direction: Direction) -> Self::Placed {
+            fn with_index(self, place: u32, direction: Direction) -> Self::KeyWithIndex {
                 (self.key(direction), place)
             }
             #[inline(always)]
-            fn place(item: Self::Placed) -> u32 {
+            fn place(item: Self::KeyWithIndex) -> u32 {
                 item.1
             }
         }
@@ -168,7 +168,7 @@ macro_rules! wide {
 wide! { u64, u64; i64, u64; f64, u64; Complex32, u64; Complex64, u128; }
 
 /// An element that comes back from its key.
-trait SortedValue: Sorted + Invertible {
+trait InvertibleRadixKey: RadixKey + Invertible {
     /// The key as an item.
     fn value(self) -> Self::Value;
     /// The element of an item.
@@ -177,7 +177,7 @@ trait SortedValue: Sorted + Invertible {
 
 macro_rules! wide_values {
     ($($ty:ty)*) => { $(
-        impl SortedValue for $ty {
+        impl InvertibleRadixKey for $ty {
             #[inline(always)]
             fn value(self) -> u64 {
                 self.exact_key()
@@ -252,13 +252,13 @@ impl Lines {
     fn write_values(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
         match src.dtype() {
             DType::Bool => self.sort_values::<Bool>(src, dst, extent),
-            DType::Complex64 => self.sort_by_places::<Complex32>(src, dst, extent),
-            DType::Complex128 => self.sort_by_places::<Complex64>(src, dst, extent),
+            DType::Complex64 => self.argsort_then_gather::<Complex32>(src, dst, extent),
+            DType::Complex128 => self.argsort_then_gather::<Complex64>(src, dst, extent),
             real => match_dtype!(real real, T => self.sort_values::<T>(src, dst, extent), else => Ok(())),
         }
     }
 
-    fn sort_values<T: SortedValue>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
+    fn sort_values<T: InvertibleRadixKey>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
         if size_of::<T>() == size_of::<T::Value>() && self.strides[1] == 1 && T::Value::has_vectors() {
             self.sort_in_place::<T>(src, dst, extent);
             return Ok(());
@@ -272,7 +272,7 @@ impl Lines {
     }
 
     /// For keys as wide as the elements: they are sorted where the elements go.
-    fn sort_in_place<T: SortedValue>(&self, src: &View, dst: &ViewMut, extent: Extent) {
+    fn sort_in_place<T: InvertibleRadixKey>(&self, src: &View, dst: &ViewMut, extent: Extent) {
         // Lines without elements may have no address.
         if self.length == 0 {
             return;
@@ -328,20 +328,20 @@ impl Lines {
     }
 
     /// For elements that their keys do not tell in full.
-    fn sort_by_places<T: Sorted>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
+    fn argsort_then_gather<T: RadixKey>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
         let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
-        let write = |starts: [isize; 2], i: usize, item: T::Placed| {
+        let write = |starts: [isize; 2], i: usize, item: T::KeyWithIndex| {
             // SAFETY: the layouts hold the lines; tasks have lines of their own.
             unsafe {
                 let element = *from.at(starts[0] + T::place(item) as isize * self.strides[0]);
                 *to.at(starts[1] + i as isize * self.strides[1]) = element;
             }
         };
-        let read = |element: T, place| element.placed(place, Direction::Ascending);
-        self.each(src, read, write, T::PLACED_BITS, extent)
+        let read = |element: T, place| element.with_index(place, Direction::Ascending);
+        self.each(src, read, write, T::KEY_BITS_WITH_INDEX, extent)
     }
 
-    fn write_places<T: Sorted>(
+    fn write_indices<T: RadixKey>(
         &self,
         src: &View,
         dst: &ViewMut,
@@ -349,12 +349,12 @@ impl Lines {
         extent: Extent,
     ) -> Result<()> {
         let to = Target::<u32>::of(dst);
-        let write = |starts: [isize; 2], i: usize, item: T::Placed| {
+        let write = |starts: [isize; 2], i: usize, item: T::KeyWithIndex| {
             // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
             unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::place(item) };
         };
-        let read = move |element: T, place| element.placed(place, direction);
-        self.each(src, read, write, T::PLACED_BITS, extent)
+        let read = move |element: T, place| element.with_index(place, direction);
+        self.each(src, read, write, T::KEY_BITS_WITH_INDEX, extent)
     }
 }
 

@@ -8,9 +8,9 @@ use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
 
 /// From this many on, sorting by digits is faster than by comparison.
-const MANY: usize = 1 << 11;
+const MIN_RADIX: usize = 1 << 11;
 /// From this many on, threads share the work.
-const VERY_MANY: usize = 1 << 16;
+const MIN_PARALLEL: usize = 1 << 16;
 /// Bits of a digit.
 const DIGIT: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT;
@@ -78,7 +78,7 @@ impl Item for (u128, u32) {
 
 /// Is there something to be sorted by digits, for which items are copied?
 pub(super) fn needs_spare<I: Item>(count: usize) -> bool {
-    count >= MANY && I::HAS_DIGITS && !I::has_vectors()
+    count >= MIN_RADIX && I::HAS_DIGITS && !I::has_vectors()
 }
 
 /// Sort items, which differ in `bits` only if places are left out; `spare` has room for as many, if [`needs_spare`] says so.
@@ -92,7 +92,7 @@ pub(super) fn sort_items<I: Item>(items: &mut ScratchVec<I>, spare: &mut Scratch
     }
     spare.clear();
     spare.extend(items.iter().copied());
-    let parts = num_threads().next_power_of_two().min(items.len() / VERY_MANY).max(1);
+    let parts = num_threads().next_power_of_two().min(items.len() / MIN_PARALLEL).max(1);
     let parts = 1 << parts.ilog2();
     let bounds: Vec<usize> = (0..=parts).map(|i| items.len() * i / parts).collect();
     let (a, b) = (Target::over(items), Target::over(spare));

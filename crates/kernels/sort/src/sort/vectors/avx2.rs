@@ -15,7 +15,7 @@ unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// For each mask of `LANES` lanes of `8 / LANES` words: the words of the lanes in it, then those of the others, both in order.
-const fn sides<const MASKS: usize>(lanes: usize) -> [[u8; 8]; MASKS] {
+const fn compress_table<const MASKS: usize>(lanes: usize) -> [[u8; 8]; MASKS] {
     let words = 8 / lanes;
     let mut table = [[0; 8]; MASKS];
     let mut mask = 0;
@@ -38,8 +38,8 @@ const fn sides<const MASKS: usize>(lanes: usize) -> [[u8; 8]; MASKS] {
     table
 }
 
-static SIDES_OF_WORDS: [[u8; 8]; 256] = sides(8);
-static SIDES_OF_PAIRS: [[u8; 8]; 16] = sides(4);
+static COMPRESS_WORDS: [[u8; 8]; 256] = compress_table(8);
+static COMPRESS_PAIRS: [[u8; 8]; 16] = compress_table(4);
 
 /// Words all of whose bits are set, then as many without any: where one begins decides how many lanes it chooses.
 static FIRST: [u32; 16] =
@@ -55,19 +55,19 @@ unsafe fn first(words: usize) -> __m256i {
 
 /// Write a register whose first lanes belong at `low`, the others before `high`.
 #[inline(always)]
-unsafe fn store_sides<T>(vector: __m256i, places: &[u8; 8], low: *mut T, high: *mut T) {
+unsafe fn compress_store<T>(vector: __m256i, places: &[u8; 8], low: *mut T, high: *mut T) {
     // SAFETY: the caller has room for a whole register at either end; eight bytes are read.
     unsafe {
         let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(places.as_ptr().cast()));
-        let sides = _mm256_permutevar8x32_epi32(vector, places);
-        _mm256_storeu_si256(low.cast(), sides);
-        _mm256_storeu_si256(high.cast::<__m256i>().sub(1), sides);
+        let compress_table = _mm256_permutevar8x32_epi32(vector, places);
+        _mm256_storeu_si256(low.cast(), compress_table);
+        _mm256_storeu_si256(high.cast::<__m256i>().sub(1), compress_table);
     }
 }
 
-/// [`Lanes::spread_some`], item by item.
+/// [`Lanes::partition_partial`], item by item.
 #[inline(always)]
-unsafe fn spread_items<T: Copy + Ord>(items: &[T], pivot: T, low: &mut *mut T, high: &mut *mut T) {
+unsafe fn partition_items<T: Copy + Ord>(items: &[T], pivot: T, low: &mut *mut T, high: &mut *mut T) {
     for &item in items {
         let is_below = item < pivot;
         // SAFETY: the caller has room for all items between `low` and `high`.
@@ -140,7 +140,7 @@ impl Avx2<u32> {
                 7 => Self::reverse(vector),
                 _ => unreachable!("networks of eight lanes have no such step"),
             };
-            let (lesser, greater) = Self::in_order(vector, partner);
+            let (lesser, greater) = Self::min_max(vector, partner);
             _mm256_blend_epi32::<UPPER>(lesser, greater)
         }
     }
@@ -173,22 +173,22 @@ unsafe impl Lanes for Avx2<u32> {
         unsafe { _mm256_set1_epi32(pivot.cast_signed()) }
     }
     #[inline(always)]
-    unsafe fn spread(vector: __m256i, pivots: __m256i, low: *mut u32, high: *mut u32) -> usize {
+    unsafe fn partition(vector: __m256i, pivots: __m256i, low: *mut u32, high: *mut u32) -> usize {
         // SAFETY: the caller's promise.
         unsafe {
             let is_above = _mm256_cmpeq_epi32(_mm256_max_epu32(vector, pivots), vector);
             let below = !_mm256_movemask_ps(_mm256_castsi256_ps(is_above)) as u8;
-            store_sides(vector, &SIDES_OF_WORDS[usize::from(below)], low, high);
+            compress_store(vector, &COMPRESS_WORDS[usize::from(below)], low, high);
             below.count_ones() as usize
         }
     }
     #[inline(always)]
-    unsafe fn spread_some(items: &[u32], pivot: u32, low: &mut *mut u32, high: &mut *mut u32) {
+    unsafe fn partition_partial(items: &[u32], pivot: u32, low: &mut *mut u32, high: &mut *mut u32) {
         // SAFETY: the caller's promise.
-        unsafe { spread_items(items, pivot, low, high) }
+        unsafe { partition_items(items, pivot, low, high) }
     }
     #[inline(always)]
-    unsafe fn load_some(from: *const u32, count: usize) -> __m256i {
+    unsafe fn load_partial(from: *const u32, count: usize) -> __m256i {
         // SAFETY: the caller's promise; what a mask leaves out is not read.
         unsafe {
             if count == Self::COUNT {
@@ -202,7 +202,7 @@ unsafe impl Lanes for Avx2<u32> {
         }
     }
     #[inline(always)]
-    unsafe fn store_some(to: *mut u32, count: usize, vector: __m256i) {
+    unsafe fn store_partial(to: *mut u32, count: usize, vector: __m256i) {
         // SAFETY: the caller's promise; what a mask leaves out is not written.
         unsafe {
             match count {
@@ -213,7 +213,7 @@ unsafe impl Lanes for Avx2<u32> {
         }
     }
     #[inline(always)]
-    unsafe fn in_order(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    unsafe fn min_max(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
         // SAFETY: the caller's promise.
         unsafe { (_mm256_min_epu32(a, b), _mm256_max_epu32(a, b)) }
     }
@@ -259,7 +259,7 @@ unsafe impl Lanes for Avx2<u32> {
 /// 64-bit items are compared as signed ones, since AVX2 compares no others: with their first bit turned.
 impl Avx2<u64> {
     #[inline(always)]
-    unsafe fn turned(vector: __m256i) -> __m256i {
+    unsafe fn flip_sign(vector: __m256i) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe { _mm256_xor_si256(vector, _mm256_set1_epi64x(i64::MIN)) }
     }
@@ -276,7 +276,7 @@ impl Avx2<u64> {
                 3 => Self::reverse(vector),
                 _ => unreachable!("networks of four lanes have no such step"),
             };
-            let (lesser, greater) = Self::in_order(vector, partner);
+            let (lesser, greater) = Self::min_max(vector, partner);
             _mm256_blend_epi32::<UPPER_WORDS>(lesser, greater)
         }
     }
@@ -306,40 +306,40 @@ unsafe impl Lanes for Avx2<u64> {
     #[inline(always)]
     unsafe fn pivots(pivot: u64) -> __m256i {
         // SAFETY: the caller's promise.
-        unsafe { Self::turned(_mm256_set1_epi64x(pivot.cast_signed())) }
+        unsafe { Self::flip_sign(_mm256_set1_epi64x(pivot.cast_signed())) }
     }
     #[inline(always)]
-    unsafe fn spread(vector: __m256i, pivots: __m256i, low: *mut u64, high: *mut u64) -> usize {
+    unsafe fn partition(vector: __m256i, pivots: __m256i, low: *mut u64, high: *mut u64) -> usize {
         // SAFETY: the caller's promise.
         unsafe {
-            let is_below = _mm256_cmpgt_epi64(pivots, Self::turned(vector));
+            let is_below = _mm256_cmpgt_epi64(pivots, Self::flip_sign(vector));
             let below = _mm256_movemask_pd(_mm256_castsi256_pd(is_below)) as usize;
-            store_sides(vector, &SIDES_OF_PAIRS[below & 15], low, high);
+            compress_store(vector, &COMPRESS_PAIRS[below & 15], low, high);
             below.count_ones() as usize
         }
     }
     #[inline(always)]
-    unsafe fn spread_some(items: &[u64], pivot: u64, low: &mut *mut u64, high: &mut *mut u64) {
+    unsafe fn partition_partial(items: &[u64], pivot: u64, low: &mut *mut u64, high: &mut *mut u64) {
         // SAFETY: the caller's promise.
-        unsafe { spread_items(items, pivot, low, high) }
+        unsafe { partition_items(items, pivot, low, high) }
     }
     #[inline(always)]
-    unsafe fn load_some(from: *const u64, count: usize) -> __m256i {
+    unsafe fn load_partial(from: *const u64, count: usize) -> __m256i {
         // SAFETY: the caller's promise; what a mask leaves out is not read.
         unsafe {
             if count == Self::COUNT {
-                return Self::turned(Self::load(from));
+                return Self::flip_sign(Self::load(from));
             }
             let mask = first(2 * count);
             let greatest = _mm256_xor_si256(mask, _mm256_set1_epi32(-1));
-            Self::turned(_mm256_or_si256(_mm256_maskload_epi64(from.cast(), mask), greatest))
+            Self::flip_sign(_mm256_or_si256(_mm256_maskload_epi64(from.cast(), mask), greatest))
         }
     }
     #[inline(always)]
-    unsafe fn store_some(to: *mut u64, count: usize, vector: __m256i) {
+    unsafe fn store_partial(to: *mut u64, count: usize, vector: __m256i) {
         // SAFETY: the caller's promise; what a mask leaves out is not written.
         unsafe {
-            let vector = Self::turned(vector);
+            let vector = Self::flip_sign(vector);
             match count {
                 Self::COUNT => _mm256_storeu_si256(to.cast(), vector),
                 0 => {}
@@ -348,7 +348,7 @@ unsafe impl Lanes for Avx2<u64> {
         }
     }
     #[inline(always)]
-    unsafe fn in_order(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    unsafe fn min_max(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
         // SAFETY: the caller's promise.
         unsafe {
             let is_greater = _mm256_cmpgt_epi64(a, b);

@@ -83,7 +83,7 @@ macro_rules! lanes {
                 unsafe { $set1(pivot.cast_signed()) }
             }
             #[inline(always)]
-            unsafe fn spread(vector: __m512i, pivots: __m512i, low: *mut $ty, high: *mut $ty) -> usize {
+            unsafe fn partition(vector: __m512i, pivots: __m512i, low: *mut $ty, high: *mut $ty) -> usize {
                 // SAFETY: the caller's promise.
                 unsafe {
                     let below = $below(vector, pivots);
@@ -95,10 +95,10 @@ macro_rules! lanes {
                 }
             }
             #[inline(always)]
-            unsafe fn spread_some(items: &[$ty], pivot: $ty, low: &mut *mut $ty, high: &mut *mut $ty) {
+            unsafe fn partition_partial(items: &[$ty], pivot: $ty, low: &mut *mut $ty, high: &mut *mut $ty) {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let vector = Self::load_some(items.as_ptr(), items.len());
+                    let vector = Self::load_partial(items.as_ptr(), items.len());
                     let valid = Self::first(items.len());
                     let below = $below(vector, Self::pivots(pivot)) & valid;
                     let ones = below.count_ones() as usize;
@@ -110,17 +110,17 @@ macro_rules! lanes {
                 }
             }
             #[inline(always)]
-            unsafe fn load_some(from: *const $ty, count: usize) -> __m512i {
+            unsafe fn load_partial(from: *const $ty, count: usize) -> __m512i {
                 // SAFETY: the caller's promise.
                 unsafe { $load($set1(-1), Self::first(count), from.cast()) }
             }
             #[inline(always)]
-            unsafe fn store_some(to: *mut $ty, count: usize, vector: __m512i) {
+            unsafe fn store_partial(to: *mut $ty, count: usize, vector: __m512i) {
                 // SAFETY: the caller's promise.
                 unsafe { $store(to.cast(), Self::first(count), vector) }
             }
             #[inline(always)]
-            unsafe fn in_order(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+            unsafe fn min_max(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
                 // SAFETY: the caller's promise.
                 unsafe { ($min(a, b), $max(a, b)) }
             }

@@ -24,29 +24,29 @@ pub(in crate::sort) unsafe trait Lanes {
     fn next(item: Self::Item) -> Self::Item;
     /// A register of items as they are.
     unsafe fn load(from: *const Self::Item) -> Self::Vector;
-    /// What [`spread`](Lanes::spread) compares with.
+    /// What [`partition`](Lanes::spread) compares with.
     unsafe fn pivots(pivot: Self::Item) -> Self::Vector;
     /// Write those of a register's items that are below the pivot from `low` on, the others before `high`, where there is room for
     /// a whole register at either end; answers how many are below.
-    unsafe fn spread(
+    unsafe fn partition(
         vector: Self::Vector,
         pivots: Self::Vector,
         low: *mut Self::Item,
         high: *mut Self::Item,
     ) -> usize;
-    /// As [`spread`](Lanes::spread), of at most a register of items where there may be room for just these; moves the ends.
-    unsafe fn spread_some(
+    /// As [`partition`](Lanes::spread), of at most a register of items where there may be room for just these; moves the ends.
+    unsafe fn partition_partial(
         items: &[Self::Item],
         pivot: Self::Item,
         low: &mut *mut Self::Item,
         high: &mut *mut Self::Item,
     );
     /// The first `count` items, then the greatest there is, as networks compare them.
-    unsafe fn load_some(from: *const Self::Item, count: usize) -> Self::Vector;
+    unsafe fn load_partial(from: *const Self::Item, count: usize) -> Self::Vector;
     /// Write the first `count` lanes that networks compared.
-    unsafe fn store_some(to: *mut Self::Item, count: usize, vector: Self::Vector);
+    unsafe fn store_partial(to: *mut Self::Item, count: usize, vector: Self::Vector);
     /// The lesser and the greater of each lane.
-    unsafe fn in_order(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector);
+    unsafe fn min_max(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector);
     /// The lanes from last to first.
     unsafe fn reverse(vector: Self::Vector) -> Self::Vector;
     /// Sort each [`RUN`](Lanes::RUN) of registers.

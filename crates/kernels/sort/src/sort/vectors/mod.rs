@@ -22,11 +22,11 @@ const STEPS: usize = 8;
 // A partition keeps two blocks and a rest aside.
 const _: () = assert!(networks::BLOCK >= 2 * STEPS);
 /// The most items in a register.
-const MOST_LANES: usize = 16;
+const MAX_LANES: usize = 16;
 /// From this many items on, the pivot is the median of many.
-const MANY: usize = 1 << 14;
+const MIN_MEDIAN_OF_MANY: usize = 1 << 14;
 /// From this many items on, threads share the work.
-const VERY_MANY: usize = 1 << 16;
+const MIN_PARALLEL: usize = 1 << 16;
 
 /// The instructions that items are sorted with.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,29 +51,29 @@ pub(super) fn has_vectors() -> bool {
 }
 
 /// An item that fits the lanes of a register.
-pub(super) trait InLanes: Item + Default {
-    type Wide: Lanes<Item = Self>;
-    type Narrow: Lanes<Item = Self>;
+pub(super) trait VectorItem: Item + Default {
+    type Avx512Lanes: Lanes<Item = Self>;
+    type Avx2Lanes: Lanes<Item = Self>;
 }
 
-impl InLanes for u32 {
-    type Wide = Avx512<u32>;
-    type Narrow = Avx2<u32>;
+impl VectorItem for u32 {
+    type Avx512Lanes = Avx512<u32>;
+    type Avx2Lanes = Avx2<u32>;
 }
 
-impl InLanes for u64 {
-    type Wide = Avx512<u64>;
-    type Narrow = Avx2<u64>;
+impl VectorItem for u64 {
+    type Avx512Lanes = Avx512<u64>;
+    type Avx2Lanes = Avx2<u64>;
 }
 
 /// Sort with vectors if the processor has them; says whether it did.
-pub(super) fn sort_with_vectors<T: InLanes>(items: &mut [T]) -> bool {
-    let threads = num_threads().min(items.len() / VERY_MANY);
+pub(super) fn sort_with_vectors<T: VectorItem>(items: &mut [T]) -> bool {
+    let threads = num_threads().min(items.len() / MIN_PARALLEL);
     // SAFETY: the processor has the instructions.
     unsafe {
         match instructions() {
-            Some(Instructions::Avx512) => sort::<T::Wide>(items, threads),
-            Some(Instructions::Avx2) => sort::<T::Narrow>(items, threads),
+            Some(Instructions::Avx512) => sort::<T::Avx512Lanes>(items, threads),
+            Some(Instructions::Avx2) => sort::<T::Avx2Lanes>(items, threads),
             None => return false,
         }
     }
@@ -82,12 +82,12 @@ pub(super) fn sort_with_vectors<T: InLanes>(items: &mut [T]) -> bool {
 
 /// Bring the item that sorting would put at `kth` there, none greater before and none lesser after it, with vectors if
 /// the processor has them; says whether it did.
-pub(super) fn select_with_vectors<T: InLanes>(items: &mut [T], kth: usize) -> bool {
+pub(super) fn select_with_vectors<T: VectorItem>(items: &mut [T], kth: usize) -> bool {
     // SAFETY: the processor has the instructions.
     unsafe {
         match instructions() {
-            Some(Instructions::Avx512) => quickselect::<T::Wide>(items, kth),
-            Some(Instructions::Avx2) => quickselect::<T::Narrow>(items, kth),
+            Some(Instructions::Avx512) => quickselect::<T::Avx512Lanes>(items, kth),
+            Some(Instructions::Avx2) => quickselect::<T::Avx2Lanes>(items, kth),
             None => return false,
         }
     }
@@ -209,8 +209,8 @@ unsafe fn split<L: Lanes>(items: &mut [L::Item]) -> Split {
 
 /// The median of items spread over all.
 unsafe fn pivot_of<L: Lanes>(items: &[L::Item]) -> L::Item {
-    let mut sample = [L::Item::default(); 8 * MOST_LANES];
-    let count = if items.len() < MANY { L::COUNT } else { sample.len() };
+    let mut sample = [L::Item::default(); 8 * MAX_LANES];
+    let count = if items.len() < MIN_MEDIAN_OF_MANY { L::COUNT } else { sample.len() };
     let stride = items.len() / count;
     for (i, place) in sample[..count].iter_mut().enumerate() {
         // Not at equal distances: patterns in the items must not meet them.
@@ -247,7 +247,7 @@ unsafe fn partition_body<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usi
     // written at either end go beyond their items, but not beyond that block.
     unsafe {
         let pivots = L::pivots(pivot);
-        let mut aside = [L::Item::default(); (2 * STEPS + 1) * MOST_LANES];
+        let mut aside = [L::Item::default(); (2 * STEPS + 1) * MAX_LANES];
         let kept = 2 * block + odd;
         aside[..block].copy_from_slice(&items[..block]);
         aside[block..kept].copy_from_slice(&items[count - block - odd..]);
@@ -261,19 +261,19 @@ unsafe fn partition_body<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usi
                 *vector = L::load(source.add(i * L::COUNT));
             }
             for vector in vectors {
-                spread::<L>(vector, pivots, &mut low, &mut high);
+                partition_register::<L>(vector, pivots, &mut low, &mut high);
             }
         }
         while from < to {
             let source = next_block(&mut from, &mut to, low, high, L::COUNT);
-            spread::<L>(L::load(source), pivots, &mut low, &mut high);
+            partition_register::<L>(L::load(source), pivots, &mut low, &mut high);
         }
         for chunk in aside[..kept].chunks(L::COUNT) {
             // Two registers that are written whole must not meet.
             if high.offset_from_unsigned(low) >= 2 * L::COUNT {
-                spread::<L>(L::load(chunk.as_ptr()), pivots, &mut low, &mut high);
+                partition_register::<L>(L::load(chunk.as_ptr()), pivots, &mut low, &mut high);
             } else {
-                L::spread_some(chunk, pivot, &mut low, &mut high);
+                L::partition_partial(chunk, pivot, &mut low, &mut high);
             }
         }
         low.offset_from_unsigned(start)
@@ -304,7 +304,7 @@ unsafe fn next_block<T>(
 
 /// Write the lanes below the pivot from `low` on, the others before `high`.
 #[inline(always)]
-unsafe fn spread<L: Lanes>(
+unsafe fn partition_register<L: Lanes>(
     vector: L::Vector,
     pivots: L::Vector,
     low: &mut *mut L::Item,
@@ -312,7 +312,7 @@ unsafe fn spread<L: Lanes>(
 ) {
     // SAFETY: the caller has room for a whole register at either end.
     unsafe {
-        let below = L::spread(vector, pivots, *low, *high);
+        let below = L::partition(vector, pivots, *low, *high);
         *low = low.add(below);
         *high = high.sub(L::COUNT - below);
     }
@@ -351,7 +351,7 @@ mod tests {
                 let mut items: Vec<L::Item> = (0..length).map(|i| of(pattern(i))).collect();
                 let mut wanted = items.clone();
                 wanted.sort_unstable();
-                let threads = num_threads().min(items.len() / VERY_MANY);
+                let threads = num_threads().min(items.len() / MIN_PARALLEL);
                 // SAFETY: the processor has the instructions.
                 unsafe { sort::<L>(&mut items, threads) };
                 assert!(items == wanted, "{length} items");
@@ -375,7 +375,7 @@ mod tests {
         check::<Avx2<u64>>(Instructions::Avx2, u64::reverse_bits);
     }
 
-    fn check_selection<T: InLanes + std::fmt::Debug>(of: impl Fn(u64) -> T) {
+    fn check_selection<T: VectorItem + std::fmt::Debug>(of: impl Fn(u64) -> T) {
         for length in [1usize, 2, 100, 129, 257, 300, 1025, 2049, 5000, 100_000] {
             for kth in [0, length / 3, length - 1] {
                 let mut items: Vec<T> = (0..length as u64).map(|i| of(i * 7919 % 10_007 % 3001)).collect();

@@ -10,7 +10,7 @@ pub(super) const BLOCK: usize = 16;
 /// Registers that are brought in order at once where more are merged.
 const GROUP: usize = 8;
 /// The most registers of [`Lanes::NETWORK`].
-const MOST: usize = 128;
+const MAX_REGISTERS: usize = 128;
 
 /// Sort at most [`Lanes::NETWORK`] registers of items.
 pub(super) unsafe fn sort<L: Lanes>(items: &mut [L::Item]) {
@@ -59,9 +59,9 @@ unsafe fn load<L: Lanes, const N: usize>(items: &[L::Item], first: usize) -> [L:
     let place = |i: usize| items.as_ptr().wrapping_add((first + i) * L::COUNT);
     // SAFETY: only items are read; the caller's promise.
     unsafe {
-        let mut vectors = [L::load_some(place(0), held::<L>(items, first)); N];
+        let mut vectors = [L::load_partial(place(0), held::<L>(items, first)); N];
         for (i, vector) in vectors.iter_mut().enumerate().skip(1) {
-            *vector = L::load_some(place(i), held::<L>(items, first + i));
+            *vector = L::load_partial(place(i), held::<L>(items, first + i));
         }
         vectors
     }
@@ -72,7 +72,7 @@ unsafe fn load<L: Lanes, const N: usize>(items: &[L::Item], first: usize) -> [L:
 unsafe fn store<L: Lanes>(items: &mut [L::Item], index: usize, vector: L::Vector) {
     let count = held::<L>(items, index);
     // SAFETY: only items are written; the caller's promise.
-    unsafe { L::store_some(items.as_mut_ptr().wrapping_add(index * L::COUNT), count, vector) };
+    unsafe { L::store_partial(items.as_mut_ptr().wrapping_add(index * L::COUNT), count, vector) };
 }
 
 /// Sort all lanes of `N` registers.
@@ -95,12 +95,12 @@ unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
                 run[width..].reverse();
                 for i in 0..width {
                     let (a, b) = (run[i], L::reverse(run[width + i]));
-                    (run[i], run[width + i]) = L::in_order(a, b);
+                    (run[i], run[width + i]) = L::min_max(a, b);
                 }
                 let mut distance = width / 2;
                 while distance > 0 {
                     for i in (0..2 * width).filter(|i| i & distance == 0) {
-                        (run[i], run[i + distance]) = L::in_order(run[i], run[i + distance]);
+                        (run[i], run[i + distance]) = L::min_max(run[i], run[i + distance]);
                     }
                     distance /= 2;
                 }
@@ -117,8 +117,8 @@ unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
 #[inline(always)]
 unsafe fn sort_many<L: Lanes>(items: &mut [L::Item]) {
     let count = items.len().div_ceil(L::COUNT).next_multiple_of(GROUP);
-    assert!(count <= MOST, "networks sort fewer");
-    let mut room = [const { MaybeUninit::<L::Vector>::uninit() }; MOST];
+    assert!(count <= MAX_REGISTERS, "networks sort fewer");
+    let mut room = [const { MaybeUninit::<L::Vector>::uninit() }; MAX_REGISTERS];
     let vectors = room.as_mut_ptr().cast::<L::Vector>();
     // SAFETY: the first `count` registers are written before they are read; the caller's promise.
     unsafe {
@@ -153,7 +153,7 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
         // Each with its mirror image.
         for i in 2 * width - end..width {
             let (a, b) = (vectors.add(i), vectors.add(2 * width - 1 - i));
-            let (lesser, greater) = L::in_order(*a, L::reverse(*b));
+            let (lesser, greater) = L::min_max(*a, L::reverse(*b));
             (*a, *b) = (lesser, L::reverse(greater));
         }
         let mut distance = width / 2;
@@ -161,7 +161,7 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
             for start in (0..end).step_by(2 * distance) {
                 for i in start..(start + distance).min(end.saturating_sub(distance)) {
                     let (a, b) = (vectors.add(i), vectors.add(i + distance));
-                    (*a, *b) = L::in_order(*a, *b);
+                    (*a, *b) = L::min_max(*a, *b);
                 }
             }
             distance /= 2;
@@ -171,7 +171,7 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
             let mut run = *group;
             for distance in [4, 2, 1] {
                 for i in (0..GROUP).filter(|i| i & distance == 0) {
-                    (run[i], run[i + distance]) = L::in_order(run[i], run[i + distance]);
+                    (run[i], run[i + distance]) = L::min_max(run[i], run[i + distance]);
                 }
             }
             for vector in &mut run {
@@ -188,7 +188,7 @@ pub(super) unsafe fn sort_columns<L: Lanes>(vectors: &mut [L::Vector; BLOCK]) {
     macro_rules! compare {
         ($($a:literal $b:literal),*) => { $(
             // SAFETY: the caller's promise.
-            (vectors[$a], vectors[$b]) = unsafe { L::in_order(vectors[$a], vectors[$b]) };
+            (vectors[$a], vectors[$b]) = unsafe { L::min_max(vectors[$a], vectors[$b]) };
         )* };
     }
     compare!(0 13, 1 12, 2 15, 3 14, 4 8, 5 6, 7 11, 9 10);

@@ -27,18 +27,18 @@ impl Weight for f64 {}
 ///
 /// # Panics
 /// If shapes or dtypes do not fit together.
-pub fn pick(weights: View, levels: View, out: ViewMut) -> Result<()> {
+pub fn categorical(weights: View, levels: View, out: ViewMut) -> Result<()> {
     assert_eq!(weights.dtype(), levels.dtype(), "weights and levels are of one dtype");
     assert_eq!((levels.shape(), out.dtype()), (out.shape(), DType::UInt32), "a place for each level");
     assert!(weights.shape()[weights.shape().len() - 1] > 0, "there is something to pick from");
     match weights.dtype() {
-        DType::Float32 => pick_as::<f32>(&weights, &levels, &out),
-        DType::Float64 => pick_as::<f64>(&weights, &levels, &out),
+        DType::Float32 => categorical_as::<f32>(&weights, &levels, &out),
+        DType::Float64 => categorical_as::<f64>(&weights, &levels, &out),
         other => unreachable!("weights are of a real dtype, not {other}"),
     }
 }
 
-fn pick_as<T: Weight>(weights: &View, levels: &View, out: &ViewMut) -> Result<()> {
+fn categorical_as<T: Weight>(weights: &View, levels: &View, out: &ViewMut) -> Result<()> {
     let axis = weights.shape().len() - 1;
     assert_eq!(weights.shape()[..axis], levels.shape()[..axis], "the batch axes are the same");
     let (count, draws) = (weights.shape()[axis], levels.shape()[axis]);
