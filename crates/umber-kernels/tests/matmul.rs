@@ -12,19 +12,19 @@ use instruction_sets::repeat_under;
 
 /// Elements with an exact (or much wider) arithmetic to compare with.
 trait Number: Element {
-    type Wide: Copy + std::fmt::Debug;
+    type Acc: Copy + std::fmt::Debug;
     const ZERO: Self;
     fn of(seed: u64) -> Self;
-    fn wide(self) -> Self::Wide;
-    fn sum(sum: Self::Wide, x: Self::Wide, y: Self::Wide) -> Self::Wide;
-    fn factor(value: f64) -> Self::Wide;
+    fn wide(self) -> Self::Acc;
+    fn sum(sum: Self::Acc, x: Self::Acc, y: Self::Acc) -> Self::Acc;
+    fn factor(value: f64) -> Self::Acc;
     /// Is `self` the value, up to what sums of `terms` may lose?
-    fn is(self, value: Self::Wide, terms: usize) -> bool;
+    fn is(self, value: Self::Acc, terms: usize) -> bool;
 }
 
 macro_rules! integers {
     ($($ty:ty),*) => {$(impl Number for $ty {
-        type Wide = i128;
+        type Acc = i128;
         const ZERO: $ty = 0;
         fn of(seed: u64) -> $ty { seed as $ty }
         fn wide(self) -> i128 { self as i128 }
@@ -37,7 +37,7 @@ integers!(u8, u16, u32, u64, i8, i16, i32, i64);
 
 macro_rules! floats {
     ($($ty:ty, $zero:expr, $make:expr, $eps:expr);*) => {$(impl Number for $ty {
-        type Wide = f64;
+        type Acc = f64;
         const ZERO: $ty = $zero;
         fn of(seed: u64) -> $ty { $make((seed % 257) as f64 / 128.0 - 1.0) }
         fn wide(self) -> f64 { f64::from(self) }
@@ -59,7 +59,7 @@ floats! {
 
 macro_rules! complexes {
     ($($ty:ty, $part:ty);*) => {$(impl Number for $ty {
-        type Wide = Complex64;
+        type Acc = Complex64;
         const ZERO: $ty = <$ty>::new(0.0, 0.0);
         fn of(seed: u64) -> $ty { <$ty>::new(<$part>::of(seed), <$part>::of(seed / 257)) }
         fn wide(self) -> Complex64 { Complex64::new(self.re.into(), self.im.into()) }
@@ -73,7 +73,7 @@ macro_rules! complexes {
 complexes! { Complex32, f32; Complex64, f64 }
 
 impl Number for Bool {
-    type Wide = bool;
+    type Acc = bool;
     const ZERO: Bool = Bool(0);
     // Any non-zero byte is true; true is rare, or every sum would be.
     fn of(seed: u64) -> Bool {

@@ -7,7 +7,7 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::{parallel_for, parallel_ranges};
 use umber_kernels_matmul::multiply::Multiply;
-use umber_kernels_matmul::product::{Into, Matrix, Product};
+use umber_kernels_matmul::product::{Beta, Matrix, Product};
 
 use super::geometry::Geometry;
 use super::patches::Patches;
@@ -30,8 +30,8 @@ pub(super) fn backward<T: Multiply>(
     // Threads share out the terms of the kernel; where these are few, each sums over some rows by itself.
     let across = threads.div_ceil(groups).min(depth.div_ceil(64));
     let down = threads.div_ceil(groups * across).min(rows.div_ceil(64));
-    let down = down.min(PARTIAL / (size * size_of::<T::Wide>()).max(1)).max(1);
-    scratch::with(down * size, |sums: &mut [T::Wide]| {
+    let down = down.min(PARTIAL / (size * size_of::<T::Acc>()).max(1)).max(1);
+    scratch::with(down * size, |sums: &mut [T::Acc]| {
         let all = Target::over(sums);
         parallel_for(groups * across * down, |job| {
             let (group, part) = (job % groups, job / groups);
@@ -56,14 +56,14 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// Set the sums of these terms, over these rows.
-    fn sum<T: Multiply>(&self, patches: &Patches<T>, cotangent: Source<T>, sums: Target<T::Wide>) {
+    fn sum<T: Multiply>(&self, patches: &Patches<T>, cotangent: Source<T>, sums: Target<T::Acc>) {
         let Part { geometry, group, ref rows, ref terms } = *self;
         let (outputs, width) = (geometry.outputs, terms.len());
-        let height = (BLOCK / (width * size_of::<T::Wide>()).max(1)).clamp(32, 1024).min(rows.len());
+        let height = (BLOCK / (width * size_of::<T::Acc>()).max(1)).clamp(32, 1024).min(rows.len());
         let channel = (group * outputs) as isize * geometry.output.channel;
         let in_place = geometry.output_row().filter(|_| T::DIRECT && geometry.output.channel == 1);
         let kept = if in_place.is_some() { 0 } else { height * outputs };
-        scratch::with(height * width + kept, |memory: &mut [T::Wide]| {
+        scratch::with(height * width + kept, |memory: &mut [T::Acc]| {
             let (block, right) = memory.split_at_mut(height * width);
             for top in rows.clone().step_by(height) {
                 let rows_here = top..rows.end.min(top + height);
@@ -72,7 +72,7 @@ impl Part<'_> {
                 let b = match in_place {
                     Some(distance) => {
                         let first = geometry.output_of(&geometry.row(top)) + channel;
-                        let start = cotangent.cast::<T::Wide>().at(first);
+                        let start = cotangent.cast::<T::Acc>().at(first);
                         Matrix { start, rows: distance, columns: 1 }
                     }
                     None => {
@@ -82,9 +82,9 @@ impl Part<'_> {
                 };
                 let a = Matrix { start: block.as_ptr(), rows: 1, columns: width as isize };
                 let out = sums.at(0);
-                T::multiply_wide(
+                T::multiply_acc(
                     &Product { m: width, n: outputs, k, a, b, out, out_row: outputs as isize },
-                    if top == rows.start { Into::Fresh } else { Into::Sum },
+                    if top == rows.start { Beta::Zero } else { Beta::One },
                 );
             }
         });
@@ -92,7 +92,7 @@ impl Part<'_> {
 }
 
 /// Copy rows of one group of the cotangent, widened.
-fn copy_rows<T: Multiply>(geometry: &Geometry, rows: Range<usize>, from: Source<T>, to: &mut [T::Wide]) {
+fn copy_rows<T: Multiply>(geometry: &Geometry, rows: Range<usize>, from: Source<T>, to: &mut [T::Acc]) {
     let mut row = geometry.row(rows.start);
     for line in to.chunks_exact_mut(geometry.outputs).take(rows.len()) {
         let first = geometry.output_of(&row);
@@ -105,7 +105,7 @@ fn copy_rows<T: Multiply>(geometry: &Geometry, rows: Range<usize>, from: Source<
 }
 
 /// Add the parts up and write them where the weight has them: group, term, output channel.
-pub(super) fn store<T: Multiply>(geometry: &Geometry, sums: &[T::Wide], size: usize, target: Target<T>) {
+pub(super) fn store<T: Multiply>(geometry: &Geometry, sums: &[T::Acc], size: usize, target: Target<T>) {
     let Geometry { groups, inputs, outputs, .. } = *geometry;
     let taps = geometry.taps();
     parallel_ranges(groups * taps, (1 << 14) / (inputs * outputs).max(1), |range| {
@@ -116,7 +116,7 @@ pub(super) fn store<T: Multiply>(geometry: &Geometry, sums: &[T::Wide], size: us
                 for o in 0..outputs {
                     let at = (index * inputs + i) * outputs + o;
                     let parts = sums.chunks_exact(size).map(|part| part[at]);
-                    let sum = parts.reduce(T::Wide::plus).unwrap_or(T::Wide::ZERO);
+                    let sum = parts.reduce(T::Acc::plus).unwrap_or(T::Acc::ZERO);
                     let offset = place
                         + (group * outputs + o) as isize * geometry.weight.outer
                         + i as isize * geometry.weight.channel;

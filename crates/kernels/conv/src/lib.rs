@@ -72,7 +72,7 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
     phases.retain(|phase| phase.rows() * phase.depth() > 0);
     each(&phases, |phase| {
         // Integers and complex numbers, whose vectors are no registers, have the one way that all shapes have.
-        if const { T::Wide::IN_REGISTERS } {
+        if const { T::Acc::IN_REGISTERS } {
             if line::applies(phase) {
                 return line::forward(phase, source, kernel, target);
             }
@@ -111,7 +111,7 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
     }
     each(&phases, |phase| {
         // As in `forward`.
-        if const { T::Wide::IN_REGISTERS } {
+        if const { T::Acc::IN_REGISTERS } {
             if const { is_float32::<T>() } && narrow::applies::<T>(phase) {
                 return narrow::backward(phase, source, by, target);
             }
@@ -128,7 +128,7 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
 
 /// Are sums taken in float32? Networks are trained in that; in float64 [`direct`] does what [`narrow`] would.
 const fn is_float32<T: Multiply>() -> bool {
-    size_of::<T::Wide>() == size_of::<f32>()
+    size_of::<T::Acc>() == size_of::<f32>()
 }
 
 /// Run on every phase: many of them side by side, few one after the other with all threads on each.
@@ -157,7 +157,7 @@ fn check(how: &Convolving, input: &View, weight: &View, output: &[usize]) {
 }
 
 fn fill_zero<T: Multiply>(mut output: ViewMut) -> Option<()> {
-    output.as_mut_slice::<T>()?.fill(T::narrow(T::Wide::ZERO));
+    output.as_mut_slice::<T>()?.fill(T::narrow(T::Acc::ZERO));
     Some(())
 }
 

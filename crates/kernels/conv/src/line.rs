@@ -6,7 +6,7 @@ use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_for;
 use umber_kernels_matmul::gemv;
 use umber_kernels_matmul::multiply::Multiply;
-use umber_kernels_matmul::product::{Into, Matrix, Product};
+use umber_kernels_matmul::product::{Beta, Matrix, Product};
 
 use super::geometry::Geometry;
 use super::products::worthy_threads;
@@ -35,7 +35,7 @@ pub(super) fn forward<T: Multiply>(
     let threads = worthy_threads::<T>(geometry.rows() as f64 * (geometry.groups * axis.taps) as f64);
     let jobs = if threads == 1 { 1 } else { (4 * threads).min(total) };
     parallel_for(jobs, |job| {
-        scratch::with(axis.taps + 2 * length + reach, |memory: &mut [T::Wide]| {
+        scratch::with(axis.taps + 2 * length + reach, |memory: &mut [T::Acc]| {
             let (weights, memory) = memory.split_at_mut(axis.taps);
             let (sums, line) = memory.split_at_mut(length);
             for index in total * job / jobs..total * (job + 1) / jobs {
@@ -56,7 +56,7 @@ pub(super) fn forward<T: Multiply>(
                         // SAFETY: inside the input.
                         unsafe { *input.at(start + at * axis.input_stride) }.widen()
                     } else {
-                        T::Wide::ZERO
+                        T::Acc::ZERO
                     };
                 }
                 let row = Matrix { start: weights.as_ptr(), rows: 0, columns: 1 };
@@ -64,7 +64,7 @@ pub(super) fn forward<T: Multiply>(
                 let out = sums.as_mut_ptr();
                 let product =
                     Product { m: 1, n: count, k: axis.taps, a: row, b: slid, out, out_row: count as isize };
-                gemv::product(&product, Into::Fresh);
+                gemv::product(&product, Beta::Zero);
                 let to =
                     geometry.output.start + batch * geometry.output.outer + group * geometry.output.channel;
                 for (i, &sum) in sums[..count].iter().enumerate() {

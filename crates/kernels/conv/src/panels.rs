@@ -3,8 +3,8 @@
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_matmul::copy::{copy, pack};
 use umber_kernels_matmul::multiply::Multiply;
-use umber_kernels_matmul::pack::{copy, pack};
 use umber_kernels_matmul::product::Matrix;
 
 use super::boxes::Run;
@@ -57,7 +57,7 @@ pub(super) struct Panels<'a> {
 
 impl<'a> Panels<'a> {
     pub(super) fn new<T: Multiply>(geometry: &'a Geometry) -> Panels<'a> {
-        let (meeting, Width { lanes, vectors }) = (Meeting::of(geometry), Width::of::<T::Wide>());
+        let (meeting, Width { lanes, vectors }) = (Meeting::of(geometry), Width::of::<T::Acc>());
         let (copies, channels) = match meeting {
             Meeting::All => (geometry.groups, geometry.outputs),
             Meeting::Own => (1, geometry.groups * geometry.outputs),
@@ -122,7 +122,7 @@ impl<'a> Panels<'a> {
     }
 
     /// Write the weight, panel after panel: for each term of the kernel the channels side by side, zeros after the last.
-    pub(super) fn pack<T: Multiply>(&self, weight: Source<T>, to: &mut [T::Wide]) {
+    pub(super) fn pack<T: Multiply>(&self, weight: Source<T>, to: &mut [T::Acc]) {
         let Geometry { inputs, weight: ends, .. } = self.geometry;
         let (taps, depth) = (self.geometry.taps(), self.geometry.depth());
         let to = Target::over(to);
@@ -133,7 +133,7 @@ impl<'a> Panels<'a> {
             // SAFETY: the part of a panel and a tap, which this job alone writes.
             let part = unsafe { std::slice::from_raw_parts_mut(to.at(offset as isize), inputs * stride) };
             if panel.channels < stride {
-                part.fill(T::Wide::ZERO);
+                part.fill(T::Acc::ZERO);
             }
             let start = weight.at(self.geometry.weight_of(tap) + panel.first as isize * ends.outer);
             let from = Matrix { start, rows: ends.channel, columns: ends.outer };
@@ -150,7 +150,7 @@ impl<'a> Panels<'a> {
 
     /// Copy some positions of the input for a panel.
     #[inline(always)]
-    pub(super) fn copy<T: Multiply>(&self, panel: &Panel, input: Source<T>, run: &Run, to: &mut [T::Wide]) {
+    pub(super) fn copy<T: Multiply>(&self, panel: &Panel, input: Source<T>, run: &Run, to: &mut [T::Acc]) {
         let Geometry { inputs, outputs, input: ends, .. } = *self.geometry;
         let first = panel.first / outputs * inputs;
         let run = Run { offset: run.offset + first as isize * ends.channel, stride: run.stride };
@@ -171,7 +171,7 @@ impl<'a> Panels<'a> {
         width: usize,
         input: Source<T>,
         run: &Run,
-        to: &mut [T::Wide],
+        to: &mut [T::Acc],
     ) {
         let channel = self.geometry.input.channel;
         let input = input.shifted(run.offset);
@@ -194,13 +194,13 @@ impl<'a> Panels<'a> {
                     *to = unsafe { *input.at(at + c as isize * channel) }.widen();
                 }
             }
-            rest.fill(T::Wide::ZERO);
+            rest.fill(T::Acc::ZERO);
         }
     }
 
     /// Copy the channels of the groups of some positions, each to all outputs of its group.
     #[inline(always)]
-    fn copy_groups<T: Multiply>(&self, panel: &Panel, input: Source<T>, run: &Run, to: &mut [T::Wide]) {
+    fn copy_groups<T: Multiply>(&self, panel: &Panel, input: Source<T>, run: &Run, to: &mut [T::Acc]) {
         let Geometry { inputs, outputs, input: ends, .. } = *self.geometry;
         let term = self.term(panel);
         let group = inputs as isize * ends.channel;
@@ -212,7 +212,7 @@ impl<'a> Panels<'a> {
             for (c, to) in to.chunks_exact_mut(term).enumerate() {
                 let input = input.shifted(c as isize * ends.channel);
                 let (to, rest) = to.split_at_mut(panel.channels);
-                rest.fill(T::Wide::ZERO);
+                rest.fill(T::Acc::ZERO);
                 match (has_whole_groups, outputs) {
                     (true, 1) => spread::<T, 1>(input, group, to),
                     (true, 2) => spread::<T, 2>(input, group, to),
@@ -235,7 +235,7 @@ impl<'a> Panels<'a> {
     }
 
     /// Write a panel's sums, term by term, where the weight has them.
-    pub(super) fn store<T: Multiply>(&self, panel: &Panel, sums: &[T::Wide], target: Target<T>) {
+    pub(super) fn store<T: Multiply>(&self, panel: &Panel, sums: &[T::Acc], target: Target<T>) {
         let Geometry { inputs, weight: ends, .. } = *self.geometry;
         let stride = self.width_of_outputs(panel);
         for (tap, sums) in sums.chunks_exact(inputs * stride).enumerate() {
@@ -254,7 +254,7 @@ impl<'a> Panels<'a> {
 
 /// Copy numbers that are `distance` apart, each `N` times.
 #[inline(always)]
-fn spread<T: Multiply, const N: usize>(from: Source<T>, distance: isize, to: &mut [T::Wide]) {
+fn spread<T: Multiply, const N: usize>(from: Source<T>, distance: isize, to: &mut [T::Acc]) {
     for (i, to) in to.chunks_exact_mut(N).enumerate() {
         // SAFETY: the caller copies from inside the input.
         to.fill(unsafe { *from.at(i as isize * distance) }.widen());

@@ -38,7 +38,7 @@ impl<'a, T: Multiply> Patches<'a, T> {
     }
 
     /// Write some columns of some rows, densely.
-    pub(super) fn fill(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [T::Wide]) {
+    pub(super) fn fill(&self, rows: Range<usize>, columns: Range<usize>, to: &mut [T::Acc]) {
         let mut row = self.geometry.row(rows.start);
         vectorised(
             #[inline(always)]
@@ -52,7 +52,7 @@ impl<'a, T: Multiply> Patches<'a, T> {
     }
 
     #[inline(always)]
-    fn fill_row(&self, row: &Row, columns: Range<usize>, line: &mut [T::Wide]) {
+    fn fill_row(&self, row: &Row, columns: Range<usize>, line: &mut [T::Acc]) {
         let axes = &self.geometry.axes;
         let starts: SmallVec<[isize; 3]> =
             row.place.iter().zip(axes).map(|(&o, axis)| axis.first + o as isize * axis.stride).collect();
@@ -75,7 +75,7 @@ impl<'a, T: Multiply> Patches<'a, T> {
                 offset = offset.filter(|_| inside).map(|offset| offset + at * axis.input_stride);
             }
             match offset {
-                None => piece.fill(T::Wide::ZERO),
+                None => piece.fill(T::Acc::ZERO),
                 Some(offset) if self.is_merged => {
                     self.copy_taps(input.shifted(offset), starts[outer], from, piece);
                 }
@@ -89,24 +89,24 @@ impl<'a, T: Multiply> Patches<'a, T> {
 
     /// Columns `from..` of the run that begins at position `start` of the last axis.
     #[inline(always)]
-    fn copy_taps(&self, input: Source<T>, start: isize, from: usize, to: &mut [T::Wide]) {
+    fn copy_taps(&self, input: Source<T>, start: isize, from: usize, to: &mut [T::Acc]) {
         let inputs = self.geometry.inputs as isize;
         let length = self.geometry.axes[self.geometry.axes.len() - 1].input as isize;
         let first = start * inputs + from as isize;
         let end = to.len() as isize;
         let low = (-first).clamp(0, end) as usize;
         let high = (length * inputs - first).clamp(low as isize, end) as usize;
-        to[..low].fill(T::Wide::ZERO);
+        to[..low].fill(T::Acc::ZERO);
         for (i, to) in to.iter_mut().enumerate().take(high).skip(low) {
             // SAFETY: between `low` and `high` the positions are inside the input.
             *to = unsafe { *input.at(first + i as isize) }.widen();
         }
-        to[high..].fill(T::Wide::ZERO);
+        to[high..].fill(T::Acc::ZERO);
     }
 
     /// Channels `from..` of one position.
     #[inline(always)]
-    fn copy_channels(&self, input: Source<T>, from: usize, to: &mut [T::Wide]) {
+    fn copy_channels(&self, input: Source<T>, from: usize, to: &mut [T::Acc]) {
         let channel = self.geometry.input.channel;
         let input = input.shifted(from as isize * channel);
         if channel == 1 {

@@ -5,9 +5,9 @@ use std::ops::Range;
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::{num_threads, parallel_for};
+use umber_kernels_matmul::copy::pack;
 use umber_kernels_matmul::multiply::Multiply;
-use umber_kernels_matmul::pack::pack;
-use umber_kernels_matmul::product::{Into, Matrix, Product};
+use umber_kernels_matmul::product::{Beta, Matrix, Product};
 
 use super::geometry::Geometry;
 use super::patches::Patches;
@@ -46,7 +46,7 @@ pub(super) fn forward<T: Multiply>(
     let (rows, depth) = (geometry.rows(), geometry.depth());
     let size = depth * geometry.outputs;
     let plan = Plan::new::<T>(geometry, rows, depth);
-    scratch::with(geometry.groups * size, |weights: &mut [T::Wide]| {
+    scratch::with(geometry.groups * size, |weights: &mut [T::Acc]| {
         for (group, weights) in weights.chunks_exact_mut(size).enumerate() {
             pack_weight(geometry, weight, group, weights);
         }
@@ -66,7 +66,7 @@ pub(super) fn forward<T: Multiply>(
 impl Plan {
     fn new<T: Multiply>(geometry: &Geometry, rows: usize, depth: usize) -> Plan {
         let depth_of_block = depth.div_ceil(depth.div_ceil(DEPTH));
-        let fitting = (BLOCK / (depth_of_block * size_of::<T::Wide>())).clamp(64, 4096);
+        let fitting = (BLOCK / (depth_of_block * size_of::<T::Acc>())).clamp(64, 4096);
         let threads = worthy_threads::<T>(geometry.multiplications());
         // As many blocks for each thread, and rows enough to be worth packing the weight for.
         let wanted =
@@ -80,7 +80,7 @@ impl Plan {
 }
 
 /// Write the weight of a group as a matrix: a row a term, a column an output channel.
-fn pack_weight<T: Multiply>(geometry: &Geometry, weight: Source<T>, group: usize, to: &mut [T::Wide]) {
+fn pack_weight<T: Multiply>(geometry: &Geometry, weight: Source<T>, group: usize, to: &mut [T::Acc]) {
     let (inputs, outputs) = (geometry.inputs, geometry.outputs);
     let first = (group * outputs) as isize * geometry.weight.outer;
     for (tap, to) in to.chunks_exact_mut(inputs * outputs).enumerate() {
@@ -102,7 +102,7 @@ impl Block<'_> {
     fn compute<T: Multiply>(
         &self,
         patches: &Patches<T>,
-        weights: &[T::Wide],
+        weights: &[T::Acc],
         depth: usize,
         output: Target<T>,
     ) {
@@ -111,12 +111,12 @@ impl Block<'_> {
         let channel = (group * geometry.outputs + columns.start) as isize * geometry.output.channel;
         let in_place = geometry.output_row().filter(|_| T::DIRECT && geometry.output.channel == 1);
         let kept = if in_place.is_some() { 0 } else { height * width };
-        scratch::with(height * depth + kept, |memory: &mut [T::Wide]| {
+        scratch::with(height * depth + kept, |memory: &mut [T::Acc]| {
             let (block, sums) = memory.split_at_mut(height * depth);
             let (out, out_row) = match in_place {
                 Some(distance) => {
                     let first = geometry.output_of(&geometry.row(rows.start));
-                    (output.cast::<T::Wide>().at(first + channel), distance)
+                    (output.cast::<T::Acc>().at(first + channel), distance)
                 }
                 None => (sums.as_mut_ptr(), width as isize),
             };
@@ -125,7 +125,7 @@ impl Block<'_> {
                 let k = terms.len();
                 patches.fill(rows.clone(), terms, block);
                 let right = &weights[from * geometry.outputs + columns.start..];
-                T::multiply_wide(
+                T::multiply_acc(
                     &Product {
                         m: height,
                         n: width,
@@ -135,7 +135,7 @@ impl Block<'_> {
                         out,
                         out_row,
                     },
-                    if from == 0 { Into::Fresh } else { Into::Sum },
+                    if from == 0 { Beta::Zero } else { Beta::One },
                 );
             }
             if in_place.is_none() {

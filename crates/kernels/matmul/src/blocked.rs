@@ -3,9 +3,9 @@
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::scratch;
 
+use super::copy::copy;
 use super::gemv;
-use super::pack::copy;
-use super::product::{Into, Matrix, Product};
+use super::product::{Beta, Matrix, Product};
 
 /// Depth of a block.
 const DEPTH: usize = 256;
@@ -15,8 +15,8 @@ const STRIP: usize = 2048;
 const ROWS: usize = 8;
 
 /// Compute `a @ b`.
-pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
-    if into == Into::Fresh {
+pub(super) fn product<T: Ring>(product: &Product<T>, beta: Beta) {
+    if beta == Beta::Zero {
         product.fill_out(T::ZERO);
     }
     let strip = STRIP / size_of::<T>();
@@ -46,6 +46,6 @@ fn blocks<T: Ring>(product: &Product<T>, strip: usize) -> impl Iterator<Item = P
 
 fn add_rows<T: Ring>(block: &Product<T>) {
     for row in (0..block.m).step_by(ROWS) {
-        gemv::product(&block.rows(row..block.m.min(row + ROWS)), Into::Sum);
+        gemv::product(&block.rows(row..block.m.min(row + ROWS)), Beta::One);
     }
 }

@@ -2,16 +2,16 @@
 
 use umber_kernels_base::lanes::Ring;
 
-use super::multiply::{FEW_ROWS, LARGE, Multiply};
+use super::multiply::{LARGE, MAX_GEMV_ROWS, Multiply};
 use super::product::Product;
 use super::{gemm, skinny, small};
 
 /// Products with at most this many rows are sums along the depth, where that is how the right matrix lies.
-const FEW_ROWS_ACROSS: usize = 16;
+const MAX_DOT_ROWS: usize = 16;
 /// Products of at most this many multiplications are not worth the setup of the `gemm` crate.
-pub(super) const TINY: usize = 1 << 13;
+pub(super) const MIN_MULTIPLICATIONS: usize = 1 << 13;
 /// The least depth of sums along it.
-const DEEP: usize = 64;
+const MIN_DEPTH: usize = 64;
 
 /// How a product is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,28 +37,28 @@ pub(super) enum Kernel {
 }
 
 /// The first kernel that suits a product. Beside each is the case of the benchmarks (`cargo bench --bench matmul`) that it is there for.
-pub(super) fn kernel_for<T: Ring + Multiply<Wide = T>>(product: &Product<T>) -> Kernel {
+pub(super) fn kernel_for<T: Ring + Multiply<Acc = T>>(product: &Product<T>) -> Kernel {
     let Product { m, n, k, a, b, out_row, .. } = *product;
     let has_dense_rows = b.columns == 1;
     let has_dense_columns = b.rows == 1;
-    let is_tiny = m.saturating_mul(n).saturating_mul(k) <= TINY;
+    let is_tiny = m.saturating_mul(n).saturating_mul(k) <= MIN_MULTIPLICATIONS;
     let is_large = k.saturating_mul(n).saturating_mul(size_of::<T>()) >= LARGE;
-    let is_long_sum = has_dense_columns && k >= DEEP;
-    let suits_gemm = gemm::suits::<T>(m, n, k) || gemm::suits_some_rows(product);
+    let is_long_sum = has_dense_columns && k >= MIN_DEPTH;
+    let suits_gemm = gemm::is_suitable::<T>(m, n, k) || gemm::suits_skinny(product);
 
     if n == 1 && m > 1 && out_row == 1 {
         Kernel::Transposed // matrix @ vector
-    } else if skinny::suits(product) && !(suits_gemm && skinny::is_behind_gemm(m)) {
+    } else if skinny::is_suitable(product) && !(suits_gemm && skinny::is_behind_gemm(m)) {
         Kernel::Skinny // a @ b.T of 32 rows
-    } else if small::suits(product) {
+    } else if small::is_suitable(product) {
         Kernel::Small // batched/64 of 16x16x16
-    } else if is_long_sum && a.columns == 1 && (is_tiny || m <= FEW_ROWS_ACROSS) {
+    } else if is_long_sum && a.columns == 1 && (is_tiny || m <= MAX_DOT_ROWS) {
         Kernel::Dot // a @ b.T of 4 rows
     } else if suits_gemm {
         Kernel::Gemm // square, with vectors of 32 bytes
-    } else if has_dense_rows && (is_tiny || m == 1 || (m <= FEW_ROWS && is_large)) {
+    } else if has_dense_rows && (is_tiny || m == 1 || (m <= MAX_GEMV_ROWS && is_large)) {
         Kernel::Gemv // vector @ matrix, few rows
-    } else if is_long_sum && m <= FEW_ROWS_ACROSS {
+    } else if is_long_sum && m <= MAX_DOT_ROWS {
         Kernel::DotOfCopy // a.T @ b.T of 4 rows
     } else if !has_dense_rows && n > 1 && k > 1 {
         Kernel::LibraryByBlocks // square a @ b.T, with vectors of 64 bytes

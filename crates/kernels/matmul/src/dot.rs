@@ -5,15 +5,15 @@ use umber_kernels_base::caches::fills_line;
 use umber_kernels_base::isa::prefetch;
 use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 
-use super::product::{Into, Product};
+use super::product::{Beta, Product};
 
 /// Columns summed up together.
 const TOGETHER: usize = 4;
 
 /// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
-pub fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, into: Into) {
+pub fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, beta: Beta) {
     debug_assert!(product.k <= 1 || (product.a.columns == 1 && product.b.rows == 1));
-    if into == Into::Fresh {
+    if beta == Beta::Zero {
         product.fill_out(T::ZERO);
     }
     with_widest(Dot(*product));

@@ -1,112 +1,203 @@
-//! Products that a program goes on with: block by block, while the caches hold what was computed.
-//!
-//! The product is the same to the last bit as without a program: which blocks it is computed in does not depend on there
-//! being one.
+//! One block of a result: the product, then its factor, its addend and its rounding.
 
 use std::ops::Range;
 
-use smallvec::{SmallVec, smallvec};
-use umber_kernels_base::{View, ViewMut};
-use umber_kernels_elementwise::tape::Program;
-use umber_types::{DType, Layout, Shape};
+use umber_kernels_base::isa::vectorised;
+use umber_kernels_base::lanes::Ring;
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::transpose::Stores;
 
-use super::run;
-use super::split::After;
-use crate::match_multiply;
+use super::multiply::Multiply;
+use super::product::{Matrix, Product};
+use super::split::OnBlock;
 
-/// `outputs = program(a @ b, inputs…)`: the program's first input is the product, as [`matmul`](super::matmul) computes it.
-///
-/// `inputs` and `outputs` have one shape: that of the product, or another of equal size and with the same last axis.
-/// Outputs are dense and share no memory with anything else. The product is computed in the memory of the first output of
-/// its dtype.
-///
-/// # Panics
-/// If dtypes or shapes are not as said, or no output has the dtype of the product.
-pub fn matmul_program(a: View, b: View, program: &Program, inputs: &[View], outputs: &mut [ViewMut]) {
-    let dtype = a.dtype();
-    let home =
-        outputs.iter().find(|output| output.dtype() == dtype).expect("an output has the product's dtype");
-    let (start, layout) = (home.start(), Layout::contiguous(home.shape().into()));
-    let (rows, columns) = (&a.shape()[..a.shape().len() - 1], b.shape()[b.shape().len() - 1]);
-    let product = Layout::contiguous(rows.iter().copied().chain([columns]).collect());
-    assert!(
-        product.size() == layout.size() && layout.shape.last() == Some(&columns),
-        "the outputs are like the product"
-    );
-    // SAFETY: the output's memory, which is dense; the program writes there when it has read the product.
-    let target = unsafe { ViewMut::new(start, dtype, &product) };
-    let flat = Flat::new(program, (start, &layout, dtype), inputs, outputs);
-    let block = |rows: Range<usize>, columns: Range<usize>| {
-        flat.as_ref().expect("called only where there is one").block(rows, columns);
+/// Side of the squares of a shared result whose sums are kept in the wider type before they are rounded.
+const SIDE: usize = 1024;
+
+/// What becomes of the product of one job.
+#[derive(Clone, Copy)]
+pub(super) struct Epilogue<T: Multiply> {
+    /// Factor of the product.
+    pub(super) alpha: T::Acc,
+    /// The addend and its factor.
+    pub(super) c: Option<(Matrix<T>, T::Acc)>,
+}
+
+// SAFETY: the addend is that of a view, valid on every thread, and only read.
+unsafe impl<T: Multiply> Sync for Epilogue<T> {}
+
+/// Compute one block on this thread, past the caches if that is asked for and can be done.
+pub(super) fn compute_block<T: Multiply>(product: &Product<T>, finish: Epilogue<T>, stores: Stores) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    if T::DIRECT {
+        let direct = Product { m, n, k, a, b, out: out.cast::<T::Acc>(), out_row };
+        if k == 0 {
+            direct.fill_out(T::Acc::ZERO);
+        } else if stores == Stores::Cached || finish.changes() || !T::multiply_nontemporal(&direct) {
+            T::multiply(&direct);
+        }
+        if finish.changes() {
+            // SAFETY: the block is ours to write; sums are elements here.
+            unsafe { finish.in_place(product) };
+        }
+        return;
+    }
+    let (height, width) = T::block(m, n);
+    let (height, width) = (height.min(m), width.min(n));
+    let stride = stride(width);
+    scratch::with(height * stride, |sums: &mut [T::Acc]| {
+        for i in (0..m).step_by(height) {
+            for j in (0..n).step_by(width) {
+                let part = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
+                let Product { m, n, k, a, b, out, out_row } = part;
+                let sums = &mut sums[..m * stride];
+                let tile = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row: stride as isize };
+                if k == 0 {
+                    sums.fill(T::Acc::ZERO);
+                } else {
+                    T::multiply(&tile);
+                }
+                // SAFETY: the part of the output is ours to write.
+                unsafe { finish.at(i, j).store(sums, stride, n, out, out_row) };
+            }
+        }
+    });
+}
+
+/// Compute one product on all threads, and call `on_block` with each block of it.
+pub(super) fn compute_parallel<T: Multiply>(
+    product: &Product<T>,
+    finish: Epilogue<T>,
+    on_block: Option<OnBlock<'_>>,
+) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    let goes_on = |rows: Range<usize>, columns: Range<usize>| {
+        if let Some(on_block) = on_block {
+            on_block(rows, columns);
+        }
     };
-    let after: Option<After<'_>> = if flat.is_some() { Some(&block) } else { None };
-    let is_done = match_multiply!(a, b, target; T => run::<T>(a, b, None, target, after));
-    if !is_done {
-        // SAFETY: as above; a program may write over what it reads, at the same places.
-        let product = unsafe { View::new(start, dtype, &layout) };
-        let all: SmallVec<[View; 4]> = std::iter::once(product).chain(inputs.iter().copied()).collect();
-        program.run(&all, outputs);
+    if T::DIRECT {
+        let direct = Product { m, n, k, a, b, out: out.cast::<T::Acc>(), out_row };
+        T::multiply_shared(&direct, &|rows, columns| {
+            if finish.changes() {
+                let block = product.rows(rows.clone()).columns(columns.clone());
+                // SAFETY: the block is this task's to write; sums are elements here.
+                unsafe { finish.at(rows.start, columns.start).in_place(&block) };
+            }
+            goes_on(rows, columns);
+        });
+        return;
     }
+    let (height, width) = (m.div_ceil(m.div_ceil(SIDE)), n.div_ceil(n.div_ceil(SIDE)));
+    let stride = stride(width);
+    scratch::with(height * stride, |sums: &mut [T::Acc]| {
+        let sums = Target::over(sums);
+        for top in (0..m).step_by(height) {
+            for left in (0..n).step_by(width) {
+                let square = product.rows(top..m.min(top + height)).columns(left..n.min(left + width));
+                let Product { m, n, k, a, b, .. } = square;
+                let wide = Product { m, n, k, a, b, out: sums.at(0), out_row: stride as isize };
+                T::multiply_shared(&wide, &|rows, columns| {
+                    let from = wide.rows(rows.clone()).columns(columns.clone()).out;
+                    let Product { m, n, out, .. } = square.rows(rows.clone()).columns(columns.clone());
+                    let (rows, columns) =
+                        (top + rows.start..top + rows.end, left + columns.start..left + columns.end);
+                    let finish = finish.at(rows.start, columns.start);
+                    // SAFETY: the block of the sums and of the output is this task's.
+                    unsafe { finish.rows(m, (from, wide.out_row), n, (out, out_row)) };
+                    goes_on(rows, columns);
+                });
+            }
+        }
+    });
 }
 
-/// Operands of a program as matrices with the rows of a whole batch.
-struct Flat<'p> {
-    program: &'p Program,
-    inputs: SmallVec<[Operand; 4]>,
-    outputs: SmallVec<[Operand; 2]>,
+/// Distance between rows of sums, or of copies: long rows begin at cache lines, and not a power of two apart, or they would compete for
+/// the same few places in the cache.
+pub(super) fn stride(width: usize) -> usize {
+    if width < 64 {
+        return width;
+    }
+    let whole = width.next_multiple_of(16);
+    if whole.is_multiple_of(128) { whole + 16 } else { whole }
 }
 
-struct Operand {
-    start: *mut u8,
-    dtype: DType,
-    rows: isize,
-    columns: isize,
-}
-
-// SAFETY: the pointers are those of views, valid on every thread; jobs work on disjoint blocks.
-unsafe impl Sync for Flat<'_> {}
-
-impl<'p> Flat<'p> {
-    /// `None` where strides cannot say it.
-    fn new(
-        program: &'p Program,
-        product: (*mut u8, &Layout, DType),
-        inputs: &[View],
-        outputs: &[ViewMut],
-    ) -> Option<Flat<'p>> {
-        let columns = *product.1.shape.last()?;
-        let shape = Shape::from([product.1.size().checked_div(columns)?, columns]);
-        let matrix = |start: *mut u8, layout: &Layout, dtype: DType| {
-            let strides = layout.reshape(&shape)?.strides;
-            Some(Operand { start, dtype, rows: strides[0], columns: strides[1] })
-        };
-        let read = |view: &View| matrix(view.start().cast_mut(), view.layout(), view.dtype());
-        let written = |view: &ViewMut| matrix(view.start(), view.layout(), view.dtype());
-        let first = matrix(product.0, product.1, product.2);
-        let inputs = std::iter::once(first).chain(inputs.iter().map(read)).collect::<Option<_>>()?;
-        Some(Flat { program, inputs, outputs: outputs.iter().map(written).collect::<Option<_>>()? })
+impl<T: Multiply> Epilogue<T> {
+    /// The same for the part of the result from an element on.
+    pub(super) fn at(self, row: usize, column: usize) -> Epilogue<T> {
+        Epilogue { c: self.c.map(|(c, beta)| (c.from(row, column), beta)), ..self }
     }
 
-    /// Run the program on a block.
-    fn block(&self, rows: Range<usize>, columns: Range<usize>) {
-        let of = |operand: &Operand| {
-            let offset = rows.start as isize * operand.rows + columns.start as isize * operand.columns;
-            let start = operand.start.wrapping_offset(offset * operand.dtype.size() as isize);
-            let strides = smallvec![operand.rows, operand.columns];
-            (start, operand.dtype, Layout { shape: [rows.len(), columns.len()].into(), strides, offset: 0 })
-        };
-        let inputs: SmallVec<[_; 4]> = self.inputs.iter().map(of).collect();
-        let outputs: SmallVec<[_; 2]> = self.outputs.iter().map(of).collect();
-        // SAFETY: blocks of views that the caller of `matmul_program` vouches for; nobody else has this one.
-        let inputs: SmallVec<[View; 4]> = inputs
-            .iter()
-            .map(|(start, dtype, layout)| unsafe { View::new(*start, *dtype, layout) })
-            .collect();
-        let mut outputs: SmallVec<[ViewMut; 2]> = outputs
-            .iter()
-            // SAFETY: as above.
-            .map(|(start, dtype, layout)| unsafe { ViewMut::new(*start, *dtype, layout) })
-            .collect();
-        self.program.run(&inputs, &mut outputs);
+    /// Is the result anything but the product?
+    fn changes(&self) -> bool {
+        self.c.is_some() || self.alpha != T::Acc::factor(1.0)
+    }
+
+    /// Finish sums that are elements and lie in the output.
+    ///
+    /// # Safety
+    /// The output is the caller's to write.
+    unsafe fn in_place(self, product: &Product<T>) {
+        let Product { m, n, out, out_row, .. } = *product;
+        // SAFETY: the caller's.
+        unsafe { self.rows(m, (out.cast(), out_row), n, (out, out_row)) };
+    }
+
+    /// Finish rows of `n` sums, `stride` apart.
+    ///
+    /// # Safety
+    /// As many rows of the output are writable.
+    pub(super) unsafe fn store(self, sums: &[T::Acc], stride: usize, n: usize, out: *mut T, out_row: isize) {
+        let rows = sums.len() / stride;
+        // SAFETY: the caller's.
+        unsafe { self.rows(rows, (sums.as_ptr(), stride as isize), n, (out, out_row)) };
+    }
+
+    /// Finish `count` rows of `n` sums; where sums and outputs are, with the distances between their rows.
+    ///
+    /// # Safety
+    /// The sums are readable and the outputs writable; they may be the same memory.
+    unsafe fn rows(
+        self,
+        count: usize,
+        (sums, sums_row): (*const T::Acc, isize),
+        n: usize,
+        (out, out_row): (*mut T, isize),
+    ) {
+        for i in 0..count {
+            let (from, to) =
+                (sums.wrapping_offset(i as isize * sums_row), out.wrapping_offset(i as isize * out_row));
+            // SAFETY: the caller's.
+            unsafe { self.at(i, 0).row(from, n, to) };
+        }
+    }
+
+    /// Finish the first row: `out = alpha * sums + beta * c`.
+    ///
+    /// # Safety
+    /// `n` sums are readable and `n` elements writable; they may be the same memory.
+    unsafe fn row(self, sums: *const T::Acc, n: usize, out: *mut T) {
+        let alpha = self.alpha;
+        let plain = !self.changes();
+        let c = self.c;
+        vectorised(
+            #[inline(always)]
+            move || {
+                for j in 0..n {
+                    // SAFETY: the caller's; `c` has the shape of the output.
+                    unsafe {
+                        let mut sum = *sums.add(j);
+                        if !plain {
+                            sum = T::Acc::add_product::<false>(T::Acc::ZERO, alpha, sum);
+                        }
+                        if let Some((c, beta)) = c {
+                            sum = T::Acc::add_product::<false>(sum, beta, (*c.at(0, j)).widen());
+                        }
+                        *out.add(j) = T::narrow(sum);
+                    }
+                }
+            },
+        );
     }
 }

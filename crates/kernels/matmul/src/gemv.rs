@@ -4,7 +4,7 @@ use umber_kernels_base::caches::{LINE, fills_line};
 use umber_kernels_base::isa::prefetch;
 use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 
-use super::product::{Into, Product};
+use super::product::{Beta, Product};
 
 /// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in the first cache.
 const STRIP: usize = 2048;
@@ -16,9 +16,9 @@ const DEPTH: usize = 8;
 /// Compute `a @ b`. The columns of `b` are next to each other.
 ///
 /// Efficient for up to some sixteen rows; more are right, but wait for the first cache.
-pub fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, into: Into) {
+pub fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, beta: Beta) {
     debug_assert!(product.n <= 1 || product.b.columns == 1);
-    if into == Into::Fresh {
+    if beta == Beta::Zero {
         product.fill_out(T::ZERO);
     }
     with_widest(Stream(*product));

@@ -4,23 +4,23 @@
 use umber_kernels_base::lanes::Source;
 use umber_kernels_base::scratch;
 
-use super::multiply::{FEW_ROWS, Multiply};
-use super::pack::pack;
-use super::product::{Into, Matrix, Product};
+use super::copy::pack;
+use super::multiply::{MAX_GEMV_ROWS, Multiply};
+use super::product::{Beta, Matrix, Product};
 use super::{dot, gemv, widening_gemv};
 
 /// Elements of the small matrix that are kept widened, in the first cache.
-const KEPT: usize = 8192;
+const MAX_WIDENED: usize = 8192;
 /// Least depth of sums along memory; lesser ones are cheaper across it.
-const DEEP: usize = 32;
+const MIN_DEPTH: usize = 32;
 
 /// Compute `a @ b`, or answer `false` where that is no product for this way.
-pub(super) fn product<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) -> bool {
+pub(super) fn product<T: Multiply<Acc = f32> + Source<f32>>(product: &Product<T, f32>) -> bool {
     let Product { m, n, a, b, out, out_row, .. } = *product;
-    if m <= FEW_ROWS && rows(product) {
+    if m <= MAX_GEMV_ROWS && rows(product) {
         return true;
     }
-    if n > FEW_ROWS {
+    if n > MAX_GEMV_ROWS {
         return false;
     }
     // The transposed product has few rows.
@@ -44,30 +44,30 @@ pub(super) fn product<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T
 }
 
 /// [`product`] for few rows.
-fn rows<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) -> bool {
+fn rows<T: Multiply<Acc = f32> + Source<f32>>(product: &Product<T, f32>) -> bool {
     let Product { m, n, k, b, out, out_row, .. } = *product;
-    let is_along = b.rows == 1 && k >= DEEP;
+    let is_along = b.rows == 1 && k >= MIN_DEPTH;
     if !is_along && b.columns != 1 {
         return false;
     }
-    let depth = (KEPT / m.max(1)).min(k);
+    let depth = (MAX_WIDENED / m.max(1)).min(k);
     scratch::with(m * depth, |left: &mut [f32]| {
         for u in (0..k).step_by(depth) {
             let part = product.depths(u..k.min(u + depth));
             pack(part.a, m, part.k, left, part.k, T::widen);
             let a = Matrix { start: left.as_ptr(), rows: part.k as isize, columns: 1 };
             let part = Product { m, n, k: part.k, a, b: part.b, out, out_row };
-            let into = if u == 0 { Into::Fresh } else { Into::Sum };
+            let beta = if u == 0 { Beta::Zero } else { Beta::One };
             if is_along {
-                dot::product(&part, into);
+                dot::product(&part, beta);
             } else if m == 1 {
-                gemv::product(&part, into);
+                gemv::product(&part, beta);
             } else {
-                if into == Into::Fresh {
+                if beta == Beta::Zero {
                     part.fill_out(0.0);
                 }
                 let done = widening_gemv::product(&part);
-                gemv::product(&part.columns(done..n), Into::Sum);
+                gemv::product(&part.columns(done..n), Beta::One);
             }
         }
     });

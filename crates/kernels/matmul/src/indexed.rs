@@ -9,19 +9,19 @@ use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
 use umber_types::Result;
 
+use super::copy::pack;
 use super::multiply::Multiply;
-use super::pack::pack;
-use super::product::{Into, Matrix, Product};
+use super::product::{Beta, Matrix, Product};
 use crate::match_multiply;
 
 /// Depths below which several products are made one of greater depth.
-const SHALLOW: usize = 64;
+const MIN_DEPTH: usize = 64;
 /// Rows below which products with the same right matrix are made one of more rows.
-const FEW_ROWS: usize = 16;
+const MIN_JOINED_ROWS: usize = 16;
 /// The depth, or the rows, of what is made of several.
-const JOINED: usize = 512;
+const MERGED: usize = 512;
 
-/// `out[r] = sum over s with places[s] = r of a[left[s]] @ b[right[s]]`, for stacks of matrices `[p, m, k]`, `[q, k, n]` and
+/// `out[r] = sum over s with outputs_of[s] = r of a[left[s]] @ b[right[s]]`, for stacks of matrices `[p, m, k]`, `[q, k, n]` and
 /// `[r, m, n]`; the three index arrays have as many elements.
 ///
 /// Strides are any; `out` is dense. Negative indices count from the end. Sums are as those of [`matmul`](super::matmul).
@@ -31,12 +31,12 @@ const JOINED: usize = 512;
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
-pub fn indexed(a: View, b: View, left: View, right: View, places: View, out: ViewMut) -> Result<()> {
-    assert!(left.size() == right.size() && left.size() == places.size(), "as many indices of each kind");
+pub fn indexed(a: View, b: View, left: View, right: View, outputs_of: View, out: ViewMut) -> Result<()> {
+    assert!(left.size() == right.size() && left.size() == outputs_of.size(), "as many indices of each kind");
     assert!(out.layout().is_contiguous(), "the output is dense");
     let (left, right) = (read(left, a.shape()[0])?, read(right, b.shape()[0])?);
-    let places = read(places, out.shape()[0])?;
-    match_multiply!(a, b, out; T => run::<T>(a, b, [&left, &right, &places], out))
+    let outputs_of = read(outputs_of, out.shape()[0])?;
+    match_multiply!(a, b, out; T => run::<T>(a, b, [&left, &right, &outputs_of], out))
 }
 
 /// Indices into an axis, counted from its start.
@@ -101,8 +101,8 @@ fn widened<T: Multiply>(
     from: Matrix<T>,
     rows: usize,
     columns: usize,
-    memory: &mut [T::Wide],
-) -> Matrix<T::Wide> {
+    memory: &mut [T::Acc],
+) -> Matrix<T::Acc> {
     if T::DIRECT {
         return Matrix { start: from.start.cast(), rows: from.rows, columns: from.columns };
     }
@@ -110,7 +110,7 @@ fn widened<T: Multiply>(
     Matrix { start: memory.as_ptr(), rows: columns as isize, columns: 1 }
 }
 
-fn run<T: Multiply>(a: View, b: View, [left, right, places]: [&[usize]; 3], out: ViewMut) -> Result<()> {
+fn run<T: Multiply>(a: View, b: View, [left, right, outputs_of]: [&[usize]; 3], out: ViewMut) -> Result<()> {
     let &[count, m, n] = out.shape() else { panic!("a stack of matrices has three axes") };
     let k = a.shape()[2];
     assert!(a.shape()[1] == m && b.shape()[1..] == [k, n], "the matrices of all stacks fit");
@@ -119,19 +119,19 @@ fn run<T: Multiply>(a: View, b: View, [left, right, places]: [&[usize]; 3], out:
     }
     let task =
         Task { m, n, k, a: Stack::<T>::of(&a), b: Stack::<T>::of(&b), out: Target::of(&out), left, right };
-    let (starts, order) = sorted(places, count)?;
+    let (starts, order) = sorted(outputs_of, count)?;
     let is_single = starts.windows(2).all(|pair| pair[1] - pair[0] <= 1);
-    if is_single && m < FEW_ROWS && k > 0 && places.len() > b.shape()[0] {
+    if is_single && m < MIN_JOINED_ROWS && k > 0 && outputs_of.len() > b.shape()[0] {
         for r in (0..count).filter(|&r| starts[r] == starts[r + 1]) {
             task.sum(r, &[], 0..n);
         }
         let (starts, order) = sorted(right, b.shape()[0])?;
-        let step = (JOINED / m).max(1);
+        let step = (MERGED / m).max(1);
         let runs = collect_or_unwind(starts.windows(2).flat_map(|pair| order[pair[0]..pair[1]].chunks(step)));
-        parallel_for(runs.len(), |i| task.join_rows(runs[i], places));
+        parallel_for(runs.len(), |i| task.merge_rows(runs[i], outputs_of));
         return Ok(());
     }
-    let wanted = if places.len() * m * n * k > 1 << 18 { num_threads() } else { 1 };
+    let wanted = if outputs_of.len() * m * n * k > 1 << 18 { num_threads() } else { 1 };
     let across = wanted.div_ceil(count.max(1)).min(n.div_ceil(64));
     parallel_for(count * across, |job| {
         let (r, part) = (job / across, job % across);
@@ -156,14 +156,14 @@ impl<T: Multiply> Task<'_, T> {
     fn sum(&self, r: usize, products: &[usize], columns: std::ops::Range<usize>) {
         let Task { m, k, .. } = *self;
         let n = columns.len();
-        let most = if k < SHALLOW { (JOINED / k.max(1)).max(1) } else { 1 };
-        let joined = most.min(products.len().max(1));
-        let depth = if T::DIRECT && joined == 1 { 0 } else { joined * k };
-        scratch::with(m * n + depth * (m + n), |memory: &mut [T::Wide]| {
+        let most = if k < MIN_DEPTH { (MERGED / k.max(1)).max(1) } else { 1 };
+        let merged = most.min(products.len().max(1));
+        let depth = if T::DIRECT && merged == 1 { 0 } else { merged * k };
+        scratch::with(m * n + depth * (m + n), |memory: &mut [T::Acc]| {
             let (sums, memory) = memory.split_at_mut(m * n);
             let (lefts, rights) = memory.split_at_mut(depth * m);
-            sums.fill(T::Wide::ZERO);
-            for some in products.chunks(joined).filter(|_| k > 0) {
+            sums.fill(T::Acc::ZERO);
+            for some in products.chunks(merged).filter(|_| k > 0) {
                 let depth = some.len() * k;
                 let (x, y) = if let [one] = some {
                     let y = self.b.matrix(self.right[*one]).from(0, columns.start);
@@ -181,7 +181,7 @@ impl<T: Multiply> Task<'_, T> {
                 };
                 let out = sums.as_mut_ptr();
                 let product = Product { m, n, k: depth, a: x, b: y, out, out_row: n as isize };
-                T::multiply_wide(&product, Into::Sum);
+                T::multiply_acc(&product, Beta::One);
             }
             for (i, line) in sums.chunks_exact(n).enumerate() {
                 self.store(r, i, columns.start, line);
@@ -190,11 +190,11 @@ impl<T: Multiply> Task<'_, T> {
     }
 
     /// Products with the same right matrix, each alone in its place: one product with the rows of all.
-    fn join_rows(&self, products: &[usize], places: &[usize]) {
+    fn merge_rows(&self, products: &[usize], outputs_of: &[usize]) {
         let Task { m, n, k, .. } = *self;
         let rows = products.len() * m;
         let kept = if T::DIRECT { 0 } else { k * n };
-        scratch::with(rows * (k + n) + kept, |memory: &mut [T::Wide]| {
+        scratch::with(rows * (k + n) + kept, |memory: &mut [T::Acc]| {
             let (lefts, memory) = memory.split_at_mut(rows * k);
             let (sums, rights) = memory.split_at_mut(rows * n);
             for (lefts, &one) in lefts.chunks_exact_mut(m * k).zip(products) {
@@ -203,15 +203,15 @@ impl<T: Multiply> Task<'_, T> {
             let x = Matrix { start: lefts.as_ptr(), rows: k as isize, columns: 1 };
             let y = widened(self.b.matrix(self.right[products[0]]), k, n, rights);
             let out = sums.as_mut_ptr();
-            T::multiply_wide(&Product { m: rows, n, k, a: x, b: y, out, out_row: n as isize }, Into::Fresh);
+            T::multiply_acc(&Product { m: rows, n, k, a: x, b: y, out, out_row: n as isize }, Beta::Zero);
             for (i, line) in sums.chunks_exact(n).enumerate() {
-                self.store(places[products[i / m]], i % m, 0, line);
+                self.store(outputs_of[products[i / m]], i % m, 0, line);
             }
         });
     }
 
     /// Write a part of a row of matrix `r`.
-    fn store(&self, r: usize, row: usize, column: usize, sums: &[T::Wide]) {
+    fn store(&self, r: usize, row: usize, column: usize, sums: &[T::Acc]) {
         let first = self.out.shifted(((r * self.m + row) * self.n + column) as isize);
         for (i, &sum) in sums.iter().enumerate() {
             // SAFETY: inside the output, in a row and columns that this job alone writes.

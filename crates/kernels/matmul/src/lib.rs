@@ -1,6 +1,6 @@
 //! Matrix products.
 //!
-//! [`split`] cuts a batch of products into jobs for the threads; [`finish`] computes one, which an [`epilogue`] may go on with;
+//! [`split`] cuts a batch of products into jobs for the threads; [`finish`] computes one, which an [`fused_epilogue`] may go on with;
 //! [`multiply`] says how one thread multiplies each element type: float and complex numbers by the kernel that [`dispatch`] chooses;
 //! 16-bit floats by [`half_gemv`] and, on processors that have them, by [`amx`] units, else block by block as float32; integers and
 //! bools by [`blocked`]. [`low_rank`] is for products of little depth that write more than the caches hold.
@@ -8,10 +8,11 @@
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_amx.rs")]
 mod amx;
 mod blocked;
+pub mod copy;
 mod dispatch;
 pub mod dot;
 mod epilogue;
-mod finish;
+mod fused_epilogue;
 pub mod gemm;
 pub mod gemv;
 mod half_gemv;
@@ -19,7 +20,6 @@ pub mod indexed;
 mod low_rank;
 pub mod micro_kernel;
 pub mod multiply;
-pub mod pack;
 pub mod product;
 mod segmented;
 pub mod skinny;
@@ -27,7 +27,7 @@ mod small;
 mod split;
 mod widening_gemv;
 
-pub use epilogue::matmul_program;
+pub use fused_epilogue::matmul_program;
 pub use indexed::indexed;
 pub use segmented::{segmented_rows, segmented_sums};
 
@@ -35,7 +35,7 @@ use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::{View, ViewMut};
 
 use multiply::Multiply;
-use split::{After, Stack, Whole};
+use split::{BatchedGemm, OnBlock, Stack};
 
 /// `out[..., m, n] = a[..., m, k] @ b[..., k, n]`, all of one dtype.
 ///
@@ -59,13 +59,13 @@ pub fn addmm(a: View, b: View, c: View, alpha: f64, beta: f64, out: ViewMut) {
     match_multiply!(a, b, c, out; T => run::<T>(a, b, Some((c, alpha, beta)), out, None));
 }
 
-/// Answers whether `after` was called, for every block of the output.
+/// Answers whether `on_block` was called, for every block of the output.
 fn run<T: Multiply>(
     a: View,
     b: View,
     sum: Option<(View, f64, f64)>,
     out: ViewMut,
-    after: Option<After<'_>>,
+    on_block: Option<OnBlock<'_>>,
 ) -> bool {
     assert!(out.layout().is_contiguous(), "the output is dense");
     let &[ref batch @ .., m, n] = out.shape() else { panic!("a matrix has two axes") };
@@ -78,11 +78,11 @@ fn run<T: Multiply>(
     let alpha = sum.map_or(1.0, |(_, alpha, _)| alpha);
     let addend = sum.filter(|&(_, _, beta)| beta != 0.0).map(|(c, _, beta)| {
         assert!(c.shape() == out.shape(), "the addend is like the output");
-        (c, T::Wide::factor(beta))
+        (c, T::Acc::factor(beta))
     });
     // Nothing is multiplied by zero, not even an infinity.
     let k = if alpha == 0.0 { 0 } else { k };
-    let whole: Whole<T> = Whole {
+    let gemm: BatchedGemm<T> = BatchedGemm {
         batch,
         m,
         n,
@@ -90,12 +90,12 @@ fn run<T: Multiply>(
         a: Stack::of(&a),
         b: Stack::of(&b),
         c: addend.map(|(c, beta)| (Stack::of(&c), beta)),
-        alpha: T::Wide::factor(alpha),
+        alpha: T::Acc::factor(alpha),
         out: out.start_as(),
     };
-    match whole.folded(&a, addend.as_ref().map(|(c, _)| c)) {
-        Some(folded) => folded.run(after),
-        None => whole.run(after),
+    match gemm.folded(&a, addend.as_ref().map(|(c, _)| c)) {
+        Some(folded) => folded.run(on_block),
+        None => gemm.run(on_block),
     }
 }
 

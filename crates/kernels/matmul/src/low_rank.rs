@@ -9,8 +9,8 @@ use umber_kernels_base::isa::level;
 use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use umber_kernels_base::scratch;
 
-use super::multiply::FEW_ROWS;
-use super::pack::copy;
+use super::copy::copy;
+use super::multiply::MAX_GEMV_ROWS;
 use super::product::{Matrix, Product};
 
 /// The greatest depth: a strip fits the first cache beside the rows it meets.
@@ -33,7 +33,7 @@ pub(super) fn product<T: Ring>(product: &Product<T>) -> bool {
         && n.is_multiple_of(line)
         && out_row.unsigned_abs().is_multiple_of(line);
     // A vector is a line.
-    if !T::IN_REGISTERS || level() < 2 || m <= FEW_ROWS || k > deepest || !are_whole_lines {
+    if !T::IN_REGISTERS || level() < 2 || m <= MAX_GEMV_ROWS || k > deepest || !are_whole_lines {
         return false;
     }
     let left = if product.a.columns == 1 { 0 } else { ROWS * k };

@@ -26,7 +26,7 @@ pub(super) struct Tile<T> {
     /// From the sums of one line to those of the next.
     pub(super) sums_row: isize,
     /// Do the sums begin at zero?
-    pub(super) fresh: bool,
+    pub(super) overwrite: bool,
 }
 
 impl<T: Ring> Tile<T> {
@@ -72,13 +72,13 @@ impl<T: Ring> Tile<T> {
         let place = |line: usize, r: usize| {
             self.sums.wrapping_offset(line as isize * self.sums_row).wrapping_add(r * V::COUNT)
         };
-        let mut kept = [[V::splat(T::ZERO); R]; L];
+        let mut accumulators = [[V::splat(T::ZERO); R]; L];
         // SAFETY: the caller's.
         unsafe {
-            if !self.fresh {
-                for (line, kept) in kept.iter_mut().enumerate() {
-                    for (r, kept) in kept.iter_mut().enumerate() {
-                        *kept = V::load(place(line, r));
+            if !self.overwrite {
+                for (line, accumulators) in accumulators.iter_mut().enumerate() {
+                    for (r, accumulators) in accumulators.iter_mut().enumerate() {
+                        *accumulators = V::load(place(line, r));
                     }
                 }
             }
@@ -93,16 +93,16 @@ impl<T: Ring> Tile<T> {
                     *right = V::load(lanes.add(r * V::COUNT));
                 }
                 lanes = lanes.wrapping_offset(self.lanes_row);
-                for (line, kept) in lines.iter().zip(&mut kept) {
+                for (line, accumulators) in lines.iter().zip(&mut accumulators) {
                     let left = V::splat(*line.add(d));
-                    for (kept, right) in kept.iter_mut().zip(right) {
-                        *kept = kept.add_product::<FUSED>(left, right);
+                    for (accumulators, right) in accumulators.iter_mut().zip(right) {
+                        *accumulators = accumulators.add_product::<FUSED>(left, right);
                     }
                 }
             }
-            for (line, kept) in kept.into_iter().enumerate() {
-                for (r, kept) in kept.into_iter().enumerate() {
-                    kept.store(place(line, r));
+            for (line, accumulators) in accumulators.into_iter().enumerate() {
+                for (r, accumulators) in accumulators.into_iter().enumerate() {
+                    accumulators.store(place(line, r));
                 }
             }
         }

@@ -12,24 +12,24 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::scratch_vec::vector_or_unwind;
 use umber_types::{Bool, Element, bf16, f16};
 
-use super::dispatch::{Kernel, TINY, kernel_for};
-use super::pack::{copy, pack};
-use super::product::{Into, Matrix, Product};
-use super::split::After;
+use super::copy::{copy, pack};
+use super::dispatch::{Kernel, MIN_MULTIPLICATIONS, kernel_for};
+use super::product::{Beta, Matrix, Product};
+use super::split::OnBlock;
 use super::{amx, blocked, dot, gemm, gemv, half_gemv, low_rank, skinny, small};
 
 /// Products with at most this many rows read the right matrix in place, once.
-pub(super) const FEW_ROWS: usize = 8;
+pub(super) const MAX_GEMV_ROWS: usize = 8;
 /// Bytes of a right matrix from which on streaming it beats the library, which is better at what the caches hold.
 pub(super) const LARGE: usize = 6 << 20;
 
 /// An element type that matrices are made of.
 pub trait Multiply: Element {
     /// What sums are kept in; rounded to the element type once, at the end.
-    type Wide: Ring;
+    type Acc: Ring;
     /// Multiplications of widened operands a nanosecond, about, of one thread: tells when several are worth it.
     const SPEED: f64 = 8.0;
-    /// Is `Wide` the type itself?
+    /// Is `Acc` the type itself?
     const DIRECT: bool = true;
 
     /// [`SPEED`](Self::SPEED) for operands of the type itself.
@@ -42,32 +42,32 @@ pub trait Multiply: Element {
     }
 
     /// Set `out` to `a @ b`, on this thread.
-    fn multiply(product: &Product<Self, Self::Wide>);
+    fn multiply(product: &Product<Self, Self::Acc>);
     /// As [`multiply`](Self::multiply), but past the caches; answers whether it is done.
-    fn multiply_past(_: &Product<Self, Self::Wide>) -> bool {
+    fn multiply_nontemporal(_: &Product<Self, Self::Acc>) -> bool {
         false
     }
     /// As [`multiply`](Self::multiply), for the products of one shape whose numbers `range` has; answers whether it is done.
-    fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Wide>) -> bool {
+    fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Acc>) -> bool {
         false
     }
     /// As [`multiply`](Self::multiply), but on all threads, where [`packed::is_shared`] says so; `done` is called with the rows and
     /// columns of each block that is complete.
-    fn multiply_shared(_: &Product<Self, Self::Wide>, _done: After<'_>) {
+    fn multiply_shared(_: &Product<Self, Self::Acc>, _done: OnBlock<'_>) {
         unreachable!("threads share no product of {}", Self::DTYPE)
     }
     /// Compute `a @ b` of operands that are widened already, on this thread.
-    fn multiply_wide(product: &Product<Self::Wide>, into: Into);
+    fn multiply_acc(product: &Product<Self::Acc>, beta: Beta);
     /// The element as a term of a sum.
-    fn widen(self) -> Self::Wide;
+    fn widen(self) -> Self::Acc;
     /// The sum as an element.
-    fn narrow(sum: Self::Wide) -> Self;
+    fn narrow(sum: Self::Acc) -> Self;
 }
 
 /// Whole rows, as many as the caches hold.
 fn block_of_sums(m: usize, n: usize) -> (usize, usize) {
-    const MOST: usize = 1 << 20;
-    ((MOST / n.min(MOST)).clamp(1, m), n.min(MOST))
+    const MAX_ELEMENTS: usize = 1 << 20;
+    ((MAX_ELEMENTS / n.min(MAX_ELEMENTS)).clamp(1, m), n.min(MAX_ELEMENTS))
 }
 
 /// Evaluate an expression with the element type of some views, which have one dtype, as `$T`: unsigned integers are taken as
@@ -86,7 +86,7 @@ macro_rules! match_multiply {
 
 macro_rules! same_width {
     () => {
-        type Wide = Self;
+        type Acc = Self;
         #[inline(always)]
         fn widen(self) -> Self {
             self
@@ -103,10 +103,10 @@ macro_rules! exact {
         impl Multiply for $ty {
             same_width!();
             fn multiply(product: &Product<Self>) {
-                blocked::product(product, Into::Fresh);
+                blocked::product(product, Beta::Zero);
             }
-            fn multiply_wide(product: &Product<Self>, into: Into) {
-                blocked::product(product, into);
+            fn multiply_acc(product: &Product<Self>, beta: Beta) {
+                blocked::product(product, beta);
             }
         }
     )*};
@@ -119,19 +119,19 @@ macro_rules! floats {
             same_width!();
             const SPEED: f64 = $speed;
             fn multiply(product: &Product<Self>) {
-                inexact(product, Into::Fresh);
+                multiply_inexact(product, Beta::Zero);
             }
-            fn multiply_past(product: &Product<Self>) -> bool {
+            fn multiply_nontemporal(product: &Product<Self>) -> bool {
                 low_rank::product(product)
             }
             fn multiply_each(range: Range<usize>, product: &impl Fn(usize) -> Product<Self>) -> bool {
                 small::each(range, product)
             }
-            fn multiply_shared(product: &Product<Self>, done: After<'_>) {
+            fn multiply_shared(product: &Product<Self>, done: OnBlock<'_>) {
                 gemm::shared(product, done);
             }
-            fn multiply_wide(product: &Product<Self>, into: Into) {
-                inexact(product, into);
+            fn multiply_acc(product: &Product<Self>, beta: Beta) {
+                multiply_inexact(product, beta);
             }
         }
     )*};
@@ -139,7 +139,7 @@ macro_rules! floats {
 floats!(f32: 64.0, f64: 32.0, Complex<f32>: 16.0, Complex<f64>: 8.0);
 
 /// Compute `a @ b` by the kernel that suits it.
-fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
+fn multiply_inexact<T: Ring + Multiply<Acc = T>>(product: &Product<T>, beta: Beta) {
     let Product { m, k, a, b, .. } = *product;
     match kernel_for(product) {
         Kernel::Transposed => {
@@ -151,25 +151,25 @@ fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
                 out_row: m as isize,
                 ..*product
             };
-            inexact(&transposed, into);
+            multiply_inexact(&transposed, beta);
         }
-        Kernel::Skinny => skinny::product(product, into),
-        Kernel::Small => small::product(product, into),
-        Kernel::Dot => dot::product(product, into),
-        Kernel::Gemm => gemm::product(product, into),
-        Kernel::Gemv => gemv::product(product, into),
+        Kernel::Skinny => skinny::product(product, beta),
+        Kernel::Small => small::product(product, beta),
+        Kernel::Dot => dot::product(product, beta),
+        Kernel::Gemm => gemm::product(product, beta),
+        Kernel::Gemv => gemv::product(product, beta),
         Kernel::DotOfCopy => scratch::with(m * k, |packed| {
             copy(a, m, k, packed, k);
             let a = Matrix { start: packed.as_ptr(), rows: k as isize, columns: 1 };
-            dot::product(&Product { a, ..*product }, into);
+            dot::product(&Product { a, ..*product }, beta);
         }),
-        Kernel::LibraryByBlocks => library_by_blocks(product, into),
-        Kernel::Library => library(product, into),
+        Kernel::LibraryByBlocks => library_by_blocks(product, beta),
+        Kernel::Library => library(product, beta),
     }
 }
 
 /// Compute `a @ b` with dense copies of blocks of `b`: the library is slow to pack a matrix that lies across.
-fn library_by_blocks<T: Ring>(product: &Product<T>, into: Into) {
+fn library_by_blocks<T: Ring>(product: &Product<T>, beta: Beta) {
     let Product { m, n, k, .. } = *product;
     let (depth, strip) = (k.min(512), n.min(512));
     // Rows a power of two apart would compete for the same few places in the cache.
@@ -177,25 +177,29 @@ fn library_by_blocks<T: Ring>(product: &Product<T>, into: Into) {
     scratch::with(depth * stride, |packed| {
         for u in (0..k).step_by(depth) {
             let slice = product.depths(u..k.min(u + depth));
-            let into = if u == 0 { into } else { Into::Sum };
+            let beta = if u == 0 { beta } else { Beta::One };
             for j in (0..n).step_by(strip) {
                 let part = slice.columns(j..n.min(j + strip));
                 copy(part.b, part.k, part.n, packed, stride);
                 let b = Matrix { start: packed.as_ptr(), rows: stride as isize, columns: 1 };
                 let part = Product { b, ..part };
-                if m * part.n * part.k <= TINY { gemv::product(&part, into) } else { library(&part, into) }
+                if m * part.n * part.k <= MIN_MULTIPLICATIONS {
+                    gemv::product(&part, beta)
+                } else {
+                    library(&part, beta)
+                }
             }
         }
     });
 }
 
 /// Compute `a @ b` by the `gemm` crate.
-fn library<T: Ring>(product: &Product<T>, into: Into) {
+fn library<T: Ring>(product: &Product<T>, beta: Beta) {
     let Product { m, n, k, a, b, out, out_row } = *product;
-    let (read, one) = (into == Into::Sum, T::factor(1.0));
+    let (read, one) = (beta == Beta::One, T::factor(1.0));
     let (a, b) = ((a.start, a.columns, a.rows), (b.start, b.columns, b.rows));
     let serial = ::gemm::Parallelism::None;
-    make_sure_of_memory(m.saturating_add(n).saturating_mul(k.min(512)).saturating_mul(size_of::<T>()));
+    check_gemm_memory(m.saturating_add(n).saturating_mul(k.min(512)).saturating_mul(size_of::<T>()));
     // SAFETY: the invariant of `Product` is what the library asks for; `T` is one of its four types.
     unsafe {
         #[rustfmt::skip]
@@ -207,25 +211,25 @@ fn library<T: Ring>(product: &Product<T>, into: Into) {
 
 /// Unwind with an error where memory is short: the library ends the process if it finds none for the blocks it packs, which are
 /// `packed` bytes at most, or for a buffer as large as the second cache that each thread keeps from its first call on.
-fn make_sure_of_memory(packed: usize) {
+fn check_gemm_memory(packed: usize) {
     const BUFFER: usize = 4 << 20;
-    const MOST_PACKED: usize = 8 << 20;
+    const MAX_PACKED: usize = 8 << 20;
     thread_local! {
         static HAS_BUFFER: Cell<bool> = const { Cell::new(false) };
     }
     let buffer = if HAS_BUFFER.get() { 0 } else { BUFFER };
     // What is not looked at need not be allocated.
-    black_box(vector_or_unwind::<u8>(buffer + packed.min(MOST_PACKED)));
+    black_box(vector_or_unwind::<u8>(buffer + packed.min(MAX_PACKED)));
     HAS_BUFFER.set(true);
 }
 
 /// Compute `a @ b` in float32, block after block.
-fn widened<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) {
-    if gemm::suits::<T>(product.m, product.n, product.k) {
-        return gemm::product(product, Into::Fresh);
+fn multiply_widened<T: Multiply<Acc = f32> + Source<f32>>(product: &Product<T, f32>) {
+    if gemm::is_suitable::<T>(product.m, product.n, product.k) {
+        return gemm::product(product, Beta::Zero);
     }
     // A few rows read the right matrix once, so its blocks need only fit the second cache.
-    let (depth, strip) = if product.m <= FEW_ROWS { (256, 256) } else { (1024, 1024) };
+    let (depth, strip) = if product.m <= MAX_GEMV_ROWS { (256, 256) } else { (1024, 1024) };
     let (depth, strip) = (depth.min(product.k), strip.min(product.n));
     let height = product.m.min(1024);
     scratch::with(depth * (strip + height), |packed: &mut [f32]| {
@@ -238,8 +242,8 @@ fn widened<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) {
                 for i in (0..product.m).step_by(height) {
                     let Product { m, n, k, a, out, out_row, .. } = part.rows(i..product.m.min(i + height));
                     let a = widen_block(a, m, k, left);
-                    let into = if u == 0 { Into::Fresh } else { Into::Sum };
-                    inexact(&Product { m, n, k, a, b, out, out_row }, into);
+                    let beta = if u == 0 { Beta::Zero } else { Beta::One };
+                    multiply_inexact(&Product { m, n, k, a, b, out, out_row }, beta);
                 }
             }
         }
@@ -247,7 +251,7 @@ fn widened<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) {
 }
 
 /// Widen a matrix into dense memory: rows after rows, or columns after columns if it lies like that.
-fn widen_block<T: Multiply<Wide = f32>>(
+fn widen_block<T: Multiply<Acc = f32>>(
     from: Matrix<T>,
     rows: usize,
     columns: usize,
@@ -268,7 +272,7 @@ fn widen_block<T: Multiply<Wide = f32>>(
 }
 
 /// Widen elements that lie side by side.
-pub(super) fn widen<T: Multiply>(from: &[T], to: &mut [T::Wide]) {
+pub(super) fn widen<T: Multiply>(from: &[T], to: &mut [T::Acc]) {
     vectorised(
         #[inline(always)]
         move || {
@@ -282,15 +286,15 @@ pub(super) fn widen<T: Multiply>(from: &[T], to: &mut [T::Wide]) {
 macro_rules! halves {
     ($($ty:ident: $widen:ident $narrow:ident { $($multiply:item)* })*) => {$(
         impl Multiply for $ty {
-            type Wide = f32;
+            type Acc = f32;
             const SPEED: f64 = 64.0;
             const DIRECT: bool = false;
             $($multiply)*
-            fn multiply_shared(product: &Product<Self, f32>, done: After<'_>) {
+            fn multiply_shared(product: &Product<Self, f32>, done: OnBlock<'_>) {
                 gemm::shared(product, done);
             }
-            fn multiply_wide(product: &Product<f32>, into: Into) {
-                inexact(product, into);
+            fn multiply_acc(product: &Product<f32>, beta: Beta) {
+                multiply_inexact(product, beta);
             }
             #[inline(always)]
             fn widen(self) -> f32 {
@@ -307,7 +311,7 @@ halves! {
     f16: f16_to_f32 f32_to_f16 {
         fn multiply(product: &Product<Self, f32>) {
             if !half_gemv::product(product) {
-                widened(product);
+                multiply_widened(product);
             }
         }
     }
@@ -316,14 +320,14 @@ halves! {
             amx::speed().unwrap_or(Self::SPEED)
         }
         fn block(m: usize, n: usize) -> (usize, usize) {
-            let has_few = m.min(n) <= FEW_ROWS;
+            let has_few = m.min(n) <= MAX_GEMV_ROWS;
             if !has_few && amx::speed().is_some() { amx::block(m, n) } else { block_of_sums(m, n) }
         }
         fn multiply(product: &Product<Self, f32>) {
             if half_gemv::product(product) {
                 return;
             }
-            if amx::suit(product) { amx::product(product) } else { widened(product) }
+            if amx::is_suitable(product) { amx::product(product) } else { multiply_widened(product) }
         }
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn speed() -> Option<f64> {
     None
 }
 
-pub(super) fn suit(_: &Product<bf16, f32>) -> bool {
+pub(super) fn is_suitable(_: &Product<bf16, f32>) -> bool {
     false
 }
 

@@ -15,11 +15,11 @@ pub struct Matrix<T> {
 
 /// What happens to what the output held before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Into {
+pub enum Beta {
     /// It is overwritten.
-    Fresh,
+    Zero,
     /// It is a term of the sum.
-    Sum,
+    One,
 }
 
 /// `out = a @ b`: shapes, operands, and where the result goes, its columns next to each other.

@@ -10,10 +10,10 @@ use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Layout, Result, Shape, bail};
 
+use super::copy::pack;
 use super::matmul;
 use super::multiply::Multiply;
-use super::pack::pack;
-use super::product::{Into, Matrix, Product};
+use super::product::{Beta, Matrix, Product};
 use crate::match_multiply;
 
 /// Rows of a job of [`segmented_rows`].
@@ -112,10 +112,10 @@ fn rows<T: Multiply>(x: View, y: View, segments: &[Range<usize>], out: ViewMut) 
     let (x_strides, y_strides) = (x.strides(), y.strides());
     parallel_for(if m == 0 { 0 } else { count.div_ceil(ROWS) }, |job| {
         let part = job * ROWS..count.min(job * ROWS + ROWS);
-        scratch::with(part.len() * (n + m) + n * m, |memory: &mut [T::Wide]| {
+        scratch::with(part.len() * (n + m) + n * m, |memory: &mut [T::Acc]| {
             let (sums, memory) = memory.split_at_mut(part.len() * m);
             let (left, right) = memory.split_at_mut(part.len() * n);
-            sums.fill(T::Wide::ZERO);
+            sums.fill(T::Acc::ZERO);
             for (s, segment) in segments.iter().enumerate() {
                 let met = segment.start.max(part.start)..segment.end.min(part.end);
                 if met.is_empty() || n == 0 {
@@ -129,9 +129,9 @@ fn rows<T: Multiply>(x: View, y: View, segments: &[Range<usize>], out: ViewMut) 
                 let a = Matrix { start: left.as_ptr(), rows: n as isize, columns: 1 };
                 let b = Matrix { start: right.as_ptr(), rows: m as isize, columns: 1 };
                 let out = sums[(met.start - part.start) * m..].as_mut_ptr();
-                T::multiply_wide(
+                T::multiply_acc(
                     &Product { m: met.len(), n: m, k: n, a, b, out, out_row: m as isize },
-                    Into::Sum,
+                    Beta::One,
                 );
             }
             for (i, &sum) in sums.iter().enumerate() {

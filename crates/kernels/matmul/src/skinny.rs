@@ -10,9 +10,9 @@ use umber_kernels_base::isa::level;
 use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use umber_kernels_base::scratch;
 
+use super::copy::copy;
 use super::micro_kernel::{LINES, Tile, height};
-use super::pack::copy;
-use super::product::{Into, Matrix, Product};
+use super::product::{Beta, Matrix, Product};
 
 /// Rows that are worth turning: of fewer, sums along the depth are faster, and with more packing pays.
 pub const ROWS: RangeInclusive<usize> = 17..=96;
@@ -29,23 +29,23 @@ pub(super) fn is_behind_gemm(m: usize) -> bool {
 
 /// The fewest rows that are worth turning for a matrix that lies in memory: sums along the depth end inside of vectors, which takes the
 /// longer the more lanes they have.
-fn fewest() -> usize {
+fn min_rows() -> usize {
     if level() == 2 { 13 } else { *ROWS.start() }
 }
 
 /// Is this a way to compute the product? It is for a right matrix with dense columns.
-pub(super) fn suits<T: Ring>(product: &Product<T>) -> bool {
+pub(super) fn is_suitable<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, .. } = *product;
-    T::IN_REGISTERS && (fewest()..=*ROWS.end()).contains(&m) && b.rows == 1 && n >= 32 && k >= 32
+    T::IN_REGISTERS && (min_rows()..=*ROWS.end()).contains(&m) && b.rows == 1 && n >= 32 && k >= 32
 }
 
-/// Compute `a @ b`, which must [`suits`](self::suits).
-pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
+/// Compute `a @ b`, which must [`is_suitable`](self::suits).
+pub(super) fn product<T: Ring>(product: &Product<T>, beta: Beta) {
     let Product { m, n, k, a, b, out, out_row } = *product;
     let lines = |columns: Range<usize>, depths: Range<usize>, _: &mut [T]| {
         b.transposed().from(columns.start, depths.start)
     };
-    turned(&Turned { m, n, k, a, out, out_row }, into, &lines);
+    turned(&Turned { m, n, k, a, out, out_row }, beta, &lines);
 }
 
 /// A product with a right matrix whose columns somebody else hands out.
@@ -66,27 +66,27 @@ pub struct Turned<T> {
 
 /// Hands out a right matrix: given columns (at most [`LINES`]), depths (at most [`DEPTH`]) and room for as many elements, a
 /// matrix whose rows are these columns, dense along the depth.
-type Handing<'a, T> = dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T> + 'a;
+type Producer<'a, T> = dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T> + 'a;
 
 /// Compute a product whose right matrix `lines` hands out.
-pub fn turned<T: Ring>(product: &Turned<T>, into: Into, lines: &Handing<T>) {
+pub fn turned<T: Ring>(product: &Turned<T>, beta: Beta, lines: &Producer<T>) {
     let Turned { m, k, a, .. } = *product;
     let width = m.next_multiple_of(LANES);
     scratch::with((k + LINES) * width + LINES * DEPTH, |memory: &mut [T]| {
         let (left, memory) = memory.split_at_mut(k * width);
-        let (sums, room) = memory.split_at_mut(LINES * width);
+        let (sums, scratch) = memory.split_at_mut(LINES * width);
         if m < width {
             left.chunks_exact_mut(width).for_each(|row| row[m..].fill(T::ZERO));
         }
         copy(a.transposed(), k, m, left, width);
-        with_widest(Across { product, into, lines, width, left, sums, room });
+        with_widest(Skinny { product, beta, lines, width, left, sums, scratch });
     });
 }
 
-struct Across<'a, T> {
+struct Skinny<'a, T> {
     product: &'a Turned<T>,
-    into: Into,
-    lines: &'a Handing<'a, T>,
+    beta: Beta,
+    lines: &'a Producer<'a, T>,
     /// Rows of the left matrix, and those it is filled up with.
     width: usize,
     /// The left matrix, turned.
@@ -94,21 +94,28 @@ struct Across<'a, T> {
     /// Room for the sums of some columns.
     sums: &'a mut [T],
     /// Room for the lines.
-    room: &'a mut [T],
+    scratch: &'a mut [T],
 }
 
-impl<T: Ring> VectorLoop<T> for Across<'_, T> {
+impl<T: Ring> VectorLoop<T> for Skinny<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
-        let Across { product: &Turned { m, n, k, out, out_row, .. }, into, lines, width, left, sums, room } =
-            self;
+        let Skinny {
+            product: &Turned { m, n, k, out, out_row, .. },
+            beta,
+            lines,
+            width,
+            left,
+            sums,
+            scratch,
+        } = self;
         for j in (0..n).step_by(LINES) {
             let columns = j..n.min(j + LINES);
             for depth in (0..k).step_by(DEPTH) {
                 let depths = depth..k.min(depth + DEPTH);
-                let lines = lines(columns.clone(), depths.clone(), room);
+                let lines = lines(columns.clone(), depths.clone(), scratch);
                 let mut i = 0;
                 while i < columns.len() {
                     let height = height::<T, V>(columns.len() - i);
@@ -121,7 +128,7 @@ impl<T: Ring> VectorLoop<T> for Across<'_, T> {
                             lanes_row: width as isize,
                             sums: sums[i * width + lane..].as_mut_ptr(),
                             sums_row: width as isize,
-                            fresh: depth == 0,
+                            overwrite: depth == 0,
                         };
                         let vectors = if lane + 2 * V::COUNT <= width { 2 } else { 1 };
                         // SAFETY: inside the product's shape, and sums for every line and lane.
@@ -138,7 +145,7 @@ impl<T: Ring> VectorLoop<T> for Across<'_, T> {
                     // SAFETY: inside the output.
                     unsafe {
                         let to = row.add(line);
-                        *to = if into == Into::Fresh { sum } else { T::plus(*to, sum) };
+                        *to = if beta == Beta::Zero { sum } else { T::plus(*to, sum) };
                     }
                 }
             }

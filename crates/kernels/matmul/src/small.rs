@@ -8,43 +8,43 @@ use std::ops::Range;
 use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use umber_kernels_base::scratch;
 
+use super::copy::copy;
 use super::micro_kernel::{LINES, Tile, height};
-use super::multiply::FEW_ROWS;
-use super::pack::copy;
-use super::product::{Into, Matrix, Product};
+use super::multiply::MAX_GEMV_ROWS;
+use super::product::{Beta, Matrix, Product};
 
 /// From this many multiplications on the library is as fast, and it knows larger caches.
-const MOST: usize = 48 * 48 * 48;
+const MAX_MULTIPLICATIONS: usize = 48 * 48 * 48;
 /// Depth of a strip, so that it stays in the first cache beside the rows it meets.
 const DEPTH: usize = 192;
 /// Columns of a strip: two of the widest vectors.
 const STRIP: usize = 32;
 /// Bytes of a right matrix that is read where it lies.
-const NEAR: usize = 16 << 10;
+const MAX_IN_PLACE_BYTES: usize = 16 << 10;
 
 /// Is this a way to compute the product? It is for a right matrix with dense rows.
-pub(super) fn suits<T: Ring>(product: &Product<T>) -> bool {
+pub(super) fn is_suitable<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, .. } = *product;
-    let is_small = m.saturating_mul(n).saturating_mul(k) <= MOST;
-    T::IN_REGISTERS && b.columns == 1 && m > FEW_ROWS && n >= STRIP / 2 && is_small
+    let is_small = m.saturating_mul(n).saturating_mul(k) <= MAX_MULTIPLICATIONS;
+    T::IN_REGISTERS && b.columns == 1 && m > MAX_GEMV_ROWS && n >= STRIP / 2 && is_small
 }
 
-/// Compute `a @ b`, which must [`suits`](self::suits).
-pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
+/// Compute `a @ b`, which must [`is_suitable`](self::suits).
+pub(super) fn product<T: Ring>(product: &Product<T>, beta: Beta) {
     let Product { m, k, a, .. } = *product;
     if is_in_place(product) {
-        return with_widest(Strips { product, into, strip: &mut [], sums: &mut [] });
+        return with_widest(Strips { product, beta, strip: &mut [], sums: &mut [] });
     }
-    let turned = if a.columns == 1 { 0 } else { m * k };
-    scratch::with(turned + (DEPTH + LINES) * STRIP, |memory: &mut [T]| {
-        let (left, memory) = memory.split_at_mut(turned);
+    let transposed = if a.columns == 1 { 0 } else { m * k };
+    scratch::with(transposed + (DEPTH + LINES) * STRIP, |memory: &mut [T]| {
+        let (left, memory) = memory.split_at_mut(transposed);
         let (sums, strip) = memory.split_at_mut(LINES * STRIP);
         let mut product = *product;
-        if turned > 0 {
+        if transposed > 0 {
             copy(a, m, k, left, k);
             product.a = Matrix { start: left.as_ptr(), rows: k as isize, columns: 1 };
         }
-        with_widest(Strips { product: &product, into, strip, sums });
+        with_widest(Strips { product: &product, beta, strip, sums });
     });
 }
 
@@ -52,7 +52,7 @@ pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
 /// next takes as long as products of 16 by 16 do.
 pub(super) fn each<T: Ring>(range: Range<usize>, product: &impl Fn(usize) -> Product<T>) -> bool {
     let first = product(range.start);
-    if !suits(&first) || !is_in_place(&first) {
+    if !is_suitable(&first) || !is_in_place(&first) {
         return false;
     }
     with_widest(Each { range, product });
@@ -61,7 +61,7 @@ pub(super) fn each<T: Ring>(range: Range<usize>, product: &impl Fn(usize) -> Pro
 
 /// Are both matrices read where they lie, by whole vectors?
 fn is_in_place<T>(product: &Product<T>) -> bool {
-    product.a.columns == 1 && is_near(product) && product.n.is_multiple_of(STRIP / 2)
+    product.a.columns == 1 && is_in_cache(product) && product.n.is_multiple_of(STRIP / 2)
 }
 
 struct Each<'a, F> {
@@ -76,20 +76,20 @@ impl<T: Ring, F: Fn(usize) -> Product<T>> VectorLoop<T> for Each<'_, F> {
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
         for index in self.range {
             let product = (self.product)(index);
-            Strips { product: &product, into: Into::Fresh, strip: &mut [], sums: &mut [] }.run::<V, FUSED>();
+            Strips { product: &product, beta: Beta::Zero, strip: &mut [], sums: &mut [] }.run::<V, FUSED>();
         }
     }
 }
 
 /// Is the right matrix read where it lies?
 #[inline(always)]
-fn is_near<T>(product: &Product<T>) -> bool {
-    product.k * product.n * size_of::<T>() <= NEAR
+fn is_in_cache<T>(product: &Product<T>) -> bool {
+    product.k * product.n * size_of::<T>() <= MAX_IN_PLACE_BYTES
 }
 
 struct Strips<'a, T> {
     product: &'a Product<T>,
-    into: Into,
+    beta: Beta,
     /// Room for columns of the right matrix.
     strip: &'a mut [T],
     /// Room for the sums of a tile that reaches beyond the result.
@@ -101,18 +101,18 @@ impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
-        let Strips { product, into, strip, sums } = self;
+        let Strips { product, beta, strip, sums } = self;
         let Product { m, n, k, a, b, out, out_row } = *product;
         let wide = 2 * V::COUNT;
-        let is_near = is_near(product);
+        let is_in_cache = is_in_cache(product);
         for depth in (0..k).step_by(DEPTH) {
-            let (deep, fresh) = (DEPTH.min(k - depth), depth == 0 && into == Into::Fresh);
+            let (deep, overwrite) = (DEPTH.min(k - depth), depth == 0 && beta == Beta::Zero);
             for j in (0..n).step_by(wide) {
                 let columns = wide.min(n - j);
                 let vectors = columns.div_ceil(V::COUNT);
                 let is_whole = columns == vectors * V::COUNT;
                 let mut right = b.from(depth, j);
-                if !(is_near && is_whole) {
+                if !(is_in_cache && is_whole) {
                     if !is_whole {
                         strip[..deep * wide]
                             .chunks_exact_mut(wide)
@@ -128,7 +128,7 @@ impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
                     let (lines, lanes, lanes_row) = (a.from(i, depth), right.start, right.rows);
                     let (target, sums_row) =
                         if is_whole { (to, out_row) } else { (sums.as_mut_ptr(), wide as isize) };
-                    let fresh_here = fresh || !is_whole;
+                    let fresh_here = overwrite || !is_whole;
                     let tile = Tile {
                         depth: deep,
                         lines,
@@ -136,7 +136,7 @@ impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
                         lanes_row,
                         sums: target,
                         sums_row,
-                        fresh: fresh_here,
+                        overwrite: fresh_here,
                     };
                     // SAFETY: inside the product's shape, or in room for every line and lane.
                     unsafe { tile.of::<V, FUSED>(height, vectors) };
@@ -147,7 +147,7 @@ impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
                                 // SAFETY: inside the output.
                                 unsafe {
                                     let to = to.add(column);
-                                    *to = if fresh { sum } else { T::plus(*to, sum) };
+                                    *to = if overwrite { sum } else { T::plus(*to, sum) };
                                 }
                             }
                         }

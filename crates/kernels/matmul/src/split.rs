@@ -12,16 +12,16 @@ use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_kernels_base::transpose::Stores;
 use umber_types::{Element, Shape};
 
-use super::finish::{Finish, run_block, run_shared, stride};
-use super::multiply::{FEW_ROWS, Multiply};
-use super::pack::copy;
+use super::copy::copy;
+use super::epilogue::{Epilogue, compute_block, compute_parallel, stride};
+use super::multiply::{MAX_GEMV_ROWS, Multiply};
 use super::product::{Matrix, Product};
 use super::{gemm, low_rank};
 
 /// Nanoseconds of work worth a job of its own.
-const JOB: f64 = 15_000.0;
+const NS_PER_JOB: f64 = 15_000.0;
 /// Nanoseconds of work that is cut into smaller jobs, lest threads wait for the last one.
-const LARGE: f64 = 4e6;
+const NS_LARGE: f64 = 4e6;
 /// Bytes a nanosecond that one thread reads from a shared cache, about.
 const BANDWIDTH: f64 = 30.0;
 
@@ -29,15 +29,15 @@ const BANDWIDTH: f64 = 30.0;
 const LONG: usize = 1 << 20;
 const ROW: usize = 16 << 10;
 /// From so many rows, columns and terms on a left operand that lies across is turned before it is read; rows that are turned at once.
-const LEAST_TURNED: usize = 512;
-const TURNED: usize = 64;
+const MIN_TRANSPOSED: usize = 512;
+const TRANSPOSED_ROWS: usize = 64;
 /// Blocks of a result with fewer elements are not worth handing over one by one.
-const MANY: usize = 1 << 12;
+const MIN_ELEMENTS: usize = 1 << 12;
 /// Parts of rows that are shorter are not walked well.
 const WIDE: usize = 256;
 
 /// Called with the rows (of all matrices, one below the other) and columns of a block that is computed.
-pub(super) type After<'f> = &'f (dyn Fn(Range<usize>, Range<usize>) + Sync);
+pub(super) type OnBlock<'f> = &'f (dyn Fn(Range<usize>, Range<usize>) + Sync);
 
 /// The matrices of a batch: the first one, and the distances along the batch axes.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ pub(super) struct Stack<'a, T> {
 }
 
 /// All that one call computes: `out = alpha * (a @ b) + beta * c` for every matrix of the batch.
-pub(super) struct Whole<'a, T: Multiply> {
+pub(super) struct BatchedGemm<'a, T: Multiply> {
     pub(super) batch: &'a [usize],
     pub(super) m: usize,
     pub(super) n: usize,
@@ -55,13 +55,13 @@ pub(super) struct Whole<'a, T: Multiply> {
     pub(super) a: Stack<'a, T>,
     pub(super) b: Stack<'a, T>,
     /// The addend and `beta`, unless there is nothing to add.
-    pub(super) c: Option<(Stack<'a, T>, T::Wide)>,
-    pub(super) alpha: T::Wide,
+    pub(super) c: Option<(Stack<'a, T>, T::Acc)>,
+    pub(super) alpha: T::Acc,
     pub(super) out: *mut T,
 }
 
 // SAFETY: the pointers are those of views, valid on every thread; jobs write disjoint parts of `out`.
-unsafe impl<T: Multiply> Sync for Whole<'_, T> {}
+unsafe impl<T: Multiply> Sync for BatchedGemm<'_, T> {}
 
 impl<'a, T: Element> Stack<'a, T> {
     /// The matrices in the last two axes of a view.
@@ -93,9 +93,9 @@ impl<'a, T: Element> Stack<'a, T> {
     }
 }
 
-impl<'a, T: Multiply> Whole<'a, T> {
+impl<'a, T: Multiply> BatchedGemm<'a, T> {
     /// One product with the rows of the whole batch, if all share the right operand.
-    pub(super) fn folded(&self, a: &View<'a>, c: Option<&View<'a>>) -> Option<Whole<'a, T>> {
+    pub(super) fn folded(&self, a: &View<'a>, c: Option<&View<'a>>) -> Option<BatchedGemm<'a, T>> {
         let shared =
             self.batch.iter().zip(self.b.strides).all(|(&length, &stride)| length == 1 || stride == 0);
         if self.batch.is_empty() || !shared {
@@ -107,20 +107,20 @@ impl<'a, T: Multiply> Whole<'a, T> {
             _ => None,
         };
         let b = Stack { strides: &[], ..self.b };
-        Some(Whole { batch: &[], m, a: Stack::folded(a, m)?, b, c, ..*self })
+        Some(BatchedGemm { batch: &[], m, a: Stack::folded(a, m)?, b, c, ..*self })
     }
 
-    /// Compute everything. Answers whether every block was handed to `after`: not where they are too small for it.
-    pub(super) fn run(&self, after: Option<After<'_>>) -> bool {
+    /// Compute everything. Answers whether every block was handed to `on_block`: not where they are too small for it.
+    pub(super) fn run(&self, on_block: Option<OnBlock<'_>>) -> bool {
         let count: usize = self.batch.iter().product();
         let jobs = self.jobs(count);
-        if count == 1 && jobs > 1 && gemm::is_shared::<T::Wide>(self.m, self.n, self.k) {
+        if count == 1 && jobs > 1 && gemm::is_shared::<T::Acc>(self.m, self.n, self.k) {
             let (product, finish) = self.product(0);
-            run_shared(&product, finish, after);
-            return after.is_some();
+            compute_parallel(&product, finish, on_block);
+            return on_block.is_some();
         }
-        if count == 1 && jobs > 1 && self.is_left_turned() {
-            return self.with_left_turned(after);
+        if count == 1 && jobs > 1 && self.packs_left() {
+            return self.run_with_left_packed(on_block);
         }
         let pieces = if count >= jobs { 1 } else { jobs.div_ceil(count) };
         let grid = self.grid(pieces);
@@ -130,18 +130,18 @@ impl<'a, T: Multiply> Whole<'a, T> {
         }
         let is_wide = grid.columns >= self.n.min(WIDE);
         // What follows block by block finds them in the caches.
-        let is_past = after.is_none() && self.k <= low_rank::DEPTH && nontemporal_stores_pay();
+        let is_past = on_block.is_none() && self.k <= low_rank::DEPTH && nontemporal_stores_pay();
         let written = count.saturating_mul(self.m * self.n).saturating_mul(size_of::<T>());
         let stores = if is_past && written >= STREAM_FROM { Stores::NonTemporal } else { Stores::Cached };
-        let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MANY;
-        let after = after.filter(|_| count == 1 || is_large).filter(|_| is_wide);
+        let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MIN_ELEMENTS;
+        let on_block = on_block.filter(|_| count == 1 || is_large).filter(|_| is_wide);
         let blocks = grid.count();
         let total = count * blocks;
         let chunks = jobs.clamp(1, total);
-        let is_bare = blocks == 1 && after.is_none() && stores == Stores::Cached && self.is_bare();
+        let is_bare = blocks == 1 && on_block.is_none() && stores == Stores::Cached && self.is_bare();
         let bare = |index: usize| {
             let Product { m, n, k, a, b, out, out_row } = self.product(index).0;
-            Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row }
+            Product { m, n, k, a, b, out: out.cast::<T::Acc>(), out_row }
         };
         parallel_for(if jobs == 1 { 1 } else { chunks }, |chunk| {
             let share = total * chunk / chunks..total * (chunk + 1) / chunks;
@@ -149,41 +149,41 @@ impl<'a, T: Multiply> Whole<'a, T> {
                 return;
             }
             for job in share {
-                if blocks == 1 && after.is_none() {
+                if blocks == 1 && on_block.is_none() {
                     let (product, finish) = self.product(job);
-                    run_block(&product, finish, stores);
+                    compute_block(&product, finish, stores);
                     continue;
                 }
                 let (product, finish) = self.product(job / blocks);
                 let (rows, columns) = grid.block(job % blocks);
-                run_block(
+                compute_block(
                     &product.rows(rows.clone()).columns(columns.clone()),
                     finish.at(rows.start, columns.start),
                     stores,
                 );
-                if let Some(after) = after {
+                if let Some(on_block) = on_block {
                     let above = job / blocks * self.m;
-                    after(above + rows.start..above + rows.end, columns);
+                    on_block(above + rows.start..above + rows.end, columns);
                 }
             }
         });
-        after.is_some()
+        on_block.is_some()
     }
 
     /// Does it pay to turn a left operand that lies across, rather than that each job turns what it reads?
-    fn is_left_turned(&self) -> bool {
+    fn packs_left(&self) -> bool {
         let Matrix { rows, columns, .. } = self.a.first;
-        let is_large = self.m.min(self.n).min(self.k) >= LEAST_TURNED;
+        let is_large = self.m.min(self.n).min(self.k) >= MIN_TRANSPOSED;
         let is_kept = self.m * stride(self.k) * size_of::<T>() <= scratch::MAX_CACHED_BYTES;
-        T::DIRECT && T::Wide::IN_REGISTERS && rows == 1 && columns != 1 && is_large && is_kept
+        T::DIRECT && T::Acc::IN_REGISTERS && rows == 1 && columns != 1 && is_large && is_kept
     }
 
     /// As [`run`](Self::run) one product, with a copy of the left operand that does not lie across.
-    fn with_left_turned(&self, after: Option<After<'_>>) -> bool {
+    fn run_with_left_packed(&self, on_block: Option<OnBlock<'_>>) -> bool {
         let (product, row) = (self.product(0).0, stride(self.k));
-        scratch::with(self.m * row, |turned: &mut [T]| {
-            let to = Target::over(turned);
-            parallel_ranges(self.m, TURNED, |rows| {
+        scratch::with(self.m * row, |transposed: &mut [T]| {
+            let to = Target::over(transposed);
+            parallel_ranges(self.m, TRANSPOSED_ROWS, |rows| {
                 let Product { m, k, a, .. } = product.rows(rows.clone());
                 // SAFETY: these rows of the copy are this task's.
                 let to =
@@ -191,7 +191,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
                 copy(a, m, k, to, row);
             });
             let first = Matrix { start: to.at(0), rows: row as isize, columns: 1 };
-            Whole { a: Stack { first, strides: &[] }, ..*self }.run(after)
+            BatchedGemm { a: Stack { first, strides: &[] }, ..*self }.run(on_block)
         })
     }
 
@@ -208,7 +208,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
 
     /// Are the results sums of products and nothing else?
     fn is_bare(&self) -> bool {
-        T::DIRECT && self.k > 0 && self.c.is_none() && self.alpha == T::Wide::factor(1.0)
+        T::DIRECT && self.k > 0 && self.c.is_none() && self.alpha == T::Acc::factor(1.0)
     }
 
     /// How many jobs the work is worth.
@@ -217,21 +217,21 @@ impl<'a, T: Multiply> Whole<'a, T> {
         let bytes = (m * k + k * n + m * n) * size_of::<T>() as f64;
         let nanoseconds = count as f64 * (m * n * k / T::speed()).max(bytes / BANDWIDTH);
         let threads = num_threads();
-        let jobs = ((nanoseconds / JOB) as usize).min(threads * 4);
+        let jobs = ((nanoseconds / NS_PER_JOB) as usize).min(threads * 4);
         if jobs < 2 || threads == 1 {
             1
         } else if jobs < threads {
             jobs
         } else {
             // The same number of jobs for every thread; large jobs waste less on packing.
-            jobs.min(if nanoseconds > LARGE { jobs } else { threads * 2 }) / threads * threads
+            jobs.min(if nanoseconds > NS_LARGE { jobs } else { threads * 2 }) / threads * threads
         }
     }
 
     /// Blocks of the result, about `pieces` of them, as square as they can be.
     fn grid(&self, pieces: usize) -> Grid {
         let line = (64 / size_of::<T>()).max(4);
-        let (most_rows, most_columns) = (self.m.div_ceil(FEW_ROWS * 2), self.n.div_ceil(line));
+        let (most_rows, most_columns) = (self.m.div_ceil(MAX_GEMV_ROWS * 2), self.n.div_ceil(line));
         let mut best = (f64::INFINITY, 1, 1);
         for down in 1..=pieces.min(most_rows) {
             let across = (pieces / down).clamp(1, most_columns);
@@ -239,8 +239,8 @@ impl<'a, T: Multiply> Whole<'a, T> {
                 continue;
             }
             // A right operand that lies across is turned by every job that reads it.
-            let turn = if self.b.first.columns == 1 { 1.0 } else { 4.0 };
-            let read = self.m as f64 * across as f64 + turn * self.n as f64 * down as f64;
+            let transpose_cost = if self.b.first.columns == 1 { 1.0 } else { 4.0 };
+            let read = self.m as f64 * across as f64 + transpose_cost * self.n as f64 * down as f64;
             let cost = read * (pieces as f64 / (down * across) as f64);
             if cost < best.0 {
                 best = (cost, down, across);
@@ -254,8 +254,8 @@ impl<'a, T: Multiply> Whole<'a, T> {
 
     /// Product number `index` of the batch, with its finish.
     #[inline]
-    fn product(&self, index: usize) -> (Product<T>, Finish<T>) {
-        let Whole { batch, m, n, k, a, b, out, .. } = *self;
+    fn product(&self, index: usize) -> (Product<T>, Epilogue<T>) {
+        let BatchedGemm { batch, m, n, k, a, b, out, .. } = *self;
         let out = out.wrapping_add(index * m * n);
         let product = Product {
             m,
@@ -267,7 +267,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
             out_row: n as isize,
         };
         let c = self.c.map(|(c, beta)| (c.matrix(batch, index), beta));
-        (product, Finish { alpha: self.alpha, c })
+        (product, Epilogue { alpha: self.alpha, c })
     }
 
     /// Compute one small product of great depth: every job sums a part of the depth.
@@ -275,7 +275,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
         let (product, finish) = self.product(0);
         let Product { m, n, k, a, b, out, out_row } = product;
         let jobs = jobs.min(k).max(1);
-        let mut sums = vec![T::Wide::ZERO; jobs * m * n];
+        let mut sums = vec![T::Acc::ZERO; jobs * m * n];
         let parts = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row };
         parallel_for(jobs, |job| {
             let part = parts.depths(k * job / jobs..k * (job + 1) / jobs);
@@ -284,7 +284,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
         let (first, rest) = sums.split_at_mut(m * n);
         for part in rest.chunks_exact(m * n) {
             for (sum, &term) in first.iter_mut().zip(part) {
-                *sum = T::Wide::plus(*sum, term);
+                *sum = T::Acc::plus(*sum, term);
             }
         }
         // SAFETY: `out` holds m rows of n elements, ours to write.

@@ -6,19 +6,19 @@ use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::Product;
 
 /// Bytes of sums worked on at a time: they stay in near caches while the depth passes by in long strips.
-const KEPT: usize = 64 << 10;
+const ACC_BYTES: usize = 64 << 10;
 /// Rows of the right matrix added at a time.
 const DEPTH: usize = 16;
 
 /// Add `a @ b` to `out`, but for the last columns; answers for how many. The columns of `b` are next to each other.
 pub(super) fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>) -> usize {
     debug_assert!(product.n <= 1 || product.b.columns == 1);
-    with_widest(Across(*product))
+    with_widest(Loop(*product))
 }
 
-struct Across<S, T>(Product<S, T, T>);
+struct Loop<S, T>(Product<S, T, T>);
 
-impl<S: Source<T>, T: Ring> VectorLoop<T> for Across<S, T> {
+impl<S: Source<T>, T: Ring> VectorLoop<T> for Loop<S, T> {
     type Output = usize;
 
     #[inline(always)]
@@ -26,7 +26,7 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Across<S, T> {
         let Product { m, n, k, .. } = self.0;
         let pair = 2 * V::COUNT;
         let whole = n / pair * pair;
-        let strip = (KEPT / size_of::<T>() / m.max(1) / pair).max(1) * pair;
+        let strip = (ACC_BYTES / size_of::<T>() / m.max(1) / pair).max(1) * pair;
         for from in (0..whole).step_by(strip) {
             let part = self.0.columns(from..whole.min(from + strip));
             for depth in (0..k).step_by(DEPTH) {

@@ -9,7 +9,7 @@ use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_matmul::multiply::Multiply;
-use umber_kernels_matmul::product::{Into, Matrix, Product as Dense};
+use umber_kernels_matmul::product::{Beta, Matrix, Product as Dense};
 use umber_kernels_matmul::{gemm, indexed, micro_kernel, skinny};
 use umber_types::{DType, Quantization, Result, match_dtype};
 
@@ -105,7 +105,7 @@ fn runs(product: &Product, count: usize) -> Result<Runs> {
     Ok(Runs { starts, pairs })
 }
 
-fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Wide = W>>(
+fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Acc = W>>(
     product: &Product,
     mut out: ViewMut,
 ) -> Result<()> {
@@ -171,7 +171,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Products of `m` rows with matrix `right`, over what `out` holds.
-    fn multiply<W: Compute + Ring + Multiply<Wide = W>>(
+    fn multiply<W: Compute + Ring + Multiply<Acc = W>>(
         &self,
         right: usize,
         x: &[W],
@@ -185,17 +185,17 @@ impl Task<'_> {
             let product =
                 TurnedProduct { packed: self.packed, first, x, rows: m, columns: self.n, out: out.cast() };
             #[cfg(target_arch = "x86_64")]
-            if digits::suits(&product) {
+            if digits::is_suitable(&product) {
                 return digits::compute(&product);
             }
             #[cfg(target_arch = "x86_64")]
-            if few_rows::suits(&product) {
+            if few_rows::is_suitable(&product) {
                 return few_rows::compute(&product);
             }
         }
         let is_some = skinny::ROWS.contains(&m) && self.k > 0;
         let laid_out = (2 * m).next_multiple_of(LAID_OUT);
-        let is_laid_out = m <= *skinny::ROWS.end() && gemm::suits::<W>(m, laid_out, BLOCK);
+        let is_laid_out = m <= *skinny::ROWS.end() && gemm::is_suitable::<W>(m, laid_out, BLOCK);
         if self.turned == Turned::Yes && is_some && !is_laid_out {
             return self.some_rows(first, x, m, out);
         }
@@ -229,9 +229,9 @@ impl Task<'_> {
                 for depth in (0..self.k).step_by(BLOCK) {
                     let depths = depth..self.k.min(depth + BLOCK);
                     let b = self.read(first, depths.clone(), columns.clone(), block);
-                    let into = if depth == 0 { Into::Fresh } else { Into::Sum };
+                    let into = if depth == 0 { Beta::Zero } else { Beta::One };
                     let slice = Dense { k: depths.len(), a: whole.a.from(0, depth), b, ..whole };
-                    W::multiply_wide(&slice, into);
+                    W::multiply_acc(&slice, into);
                 }
             });
         });
@@ -253,7 +253,7 @@ impl Task<'_> {
                 out: out.at(start as isize),
                 out_row: self.n as isize,
             };
-            skinny::turned(&product, Into::Fresh, &|columns, depths, room| {
+            skinny::turned(&product, Beta::Zero, &|columns, depths, room| {
                 let depth = depths.len();
                 for (line, column) in room.chunks_exact_mut(depth).zip(columns) {
                     self.packed.read(first + start + column, depths.start / size, line);

@@ -8,7 +8,7 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
-use umber_kernels_matmul::product::{Into, Matrix, Product};
+use umber_kernels_matmul::product::{Beta, Matrix, Product};
 use umber_types::match_dtype;
 
 use super::operand::{Computes, Rows};
@@ -176,8 +176,8 @@ impl<W: Computes> Task<'_, W> {
                     let [m, n, k] = shape;
                     let product = Product { m, n, k, a, b, out: out.as_mut_ptr(), out_row: row as isize };
                     if k > 0 {
-                        W::multiply_wide(&product, into);
-                    } else if into == Into::Fresh {
+                        W::multiply_acc(&product, into);
+                    } else if into == Beta::Zero {
                         product.fill_out(W::ZERO);
                     }
                 };
@@ -186,15 +186,15 @@ impl<W: Computes> Task<'_, W> {
             scratch::with(keys * features.max(values), |room: &mut [W]| {
                 // SAFETY: as many keys and values as there are at most.
                 let v = unsafe { head(&self.problem.v).block(0..keys, values, room) };
-                multiply(ct, v.transposed(), [count, keys, values], slopes, width, Into::Fresh);
+                multiply(ct, v.transposed(), [count, keys, values], slopes, width, Beta::Zero);
                 // SAFETY: as above.
                 let k = unsafe { head(&self.problem.k).block(0..keys, features, room) };
-                multiply(q, k.transposed(), [count, keys, features], weights, width, Into::Fresh);
+                multiply(q, k.transposed(), [count, keys, features], weights, width, Beta::Zero);
                 self.differentiate(stack, rows.clone(), keys, [weights, slopes], sums.sinks);
                 let (weights, slopes) = (dense(weights, width), dense(slopes, width));
-                multiply(weights.transposed(), ct, [keys, values, count], sums.values, values, Into::Sum);
-                multiply(slopes.transposed(), q, [keys, features, count], sums.keys, features, Into::Sum);
-                multiply(slopes, k, [count, features, keys], results, features, Into::Fresh);
+                multiply(weights.transposed(), ct, [keys, values, count], sums.values, values, Beta::One);
+                multiply(slopes.transposed(), q, [keys, features, count], sums.keys, features, Beta::One);
+                multiply(slopes, k, [count, features, keys], results, features, Beta::Zero);
             });
             for result in &mut *results {
                 *result = *result * self.problem.scale;

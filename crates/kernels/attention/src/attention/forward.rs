@@ -8,7 +8,7 @@ use umber_kernels_base::row::{LANES, Real, exp_in_place, max_of, maximum};
 use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
-use umber_kernels_matmul::product::{Into, Matrix, Product};
+use umber_kernels_matmul::product::{Beta, Matrix, Product};
 use umber_kernels_matmul::{dot, gemv};
 use umber_types::match_dtype;
 
@@ -239,9 +239,9 @@ impl Some {
         if features == 0 {
             product.fill_out(W::ZERO);
         } else if self.count <= FEW && keys.columns == 1 {
-            dot::product(&product, Into::Fresh);
+            dot::product(&product, Beta::Zero);
         } else {
-            W::multiply_wide(&product, Into::Fresh);
+            W::multiply_acc(&product, Beta::Zero);
         }
     }
 
@@ -260,9 +260,9 @@ impl Some {
             out_row: width as isize,
         };
         if self.count <= FEW && values.columns == 1 {
-            gemv::product(&product, Into::Sum);
+            gemv::product(&product, Beta::One);
         } else {
-            W::multiply_wide(&product, Into::Sum);
+            W::multiply_acc(&product, Beta::One);
         }
     }
 }

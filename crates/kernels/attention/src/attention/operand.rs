@@ -11,7 +11,7 @@ use umber_kernels_matmul::product::Matrix;
 use umber_types::{Bool, DType, Element};
 
 /// A float that attention computes in.
-pub(super) trait Computes: Compute + Ring + Real<Compute = Self> + Multiply<Wide = Self> {
+pub(super) trait Computes: Compute + Ring + Real<Compute = Self> + Multiply<Acc = Self> {
     /// The score of a hidden key: the lowest finite number, so that a query from which all keys are hidden weighs them equally.
     const UNSEEN: Self = Self::LOWEST;
 }

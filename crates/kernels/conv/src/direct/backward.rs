@@ -36,8 +36,8 @@ pub(in super::super) fn backward<T: Multiply>(
     let size = depth * panels.lanes();
     let parts = panels.sharing.min(threads.div_ceil(panels.copies()));
     let down = threads.div_ceil(panels.copies() * parts).min(boxes.count());
-    let down = down.min(PARTIAL / (size * size_of::<T::Wide>()).max(1)).max(1);
-    scratch::with(down * size, |all: &mut [T::Wide]| {
+    let down = down.min(PARTIAL / (size * size_of::<T::Acc>()).max(1)).max(1);
+    scratch::with(down * size, |all: &mut [T::Acc]| {
         let sums = Target::over(all);
         let jobs = panels.copies() * parts * down;
         let run = |job: usize| {
@@ -46,7 +46,7 @@ pub(in super::super) fn backward<T: Multiply>(
             let which = share(part)..share(part + 1);
             let widest = panels.all[which.clone()].iter().map(|panel| panel.vectors).max().unwrap_or(0);
             let copied = boxes.positions() * panels.widest();
-            scratch::with(copied + OUTPUTS * widest * panels.lanes, |memory: &mut [T::Wide]| {
+            scratch::with(copied + OUTPUTS * widest * panels.lanes, |memory: &mut [T::Acc]| {
                 let (copied, cotangents) = memory.split_at_mut(copied);
                 let job = Job {
                     panels: &panels,
@@ -58,7 +58,7 @@ pub(in super::super) fn backward<T: Multiply>(
                 };
                 job.clear();
                 for index in boxes.count() * down_part / down..boxes.count() * (down_part + 1) / down {
-                    with_widest::<T::Wide, _>(OneBox {
+                    with_widest::<T::Acc, _>(OneBox {
                         job: &job,
                         area: boxes.area(index),
                         copied,
@@ -78,7 +78,7 @@ pub(in super::super) fn backward<T: Multiply>(
             };
             let total = part(0);
             for i in 1..down {
-                total.iter_mut().zip(part(i)).for_each(|(sum, more)| *sum = T::Wide::plus(*sum, *more));
+                total.iter_mut().zip(part(i)).for_each(|(sum, more)| *sum = T::Acc::plus(*sum, *more));
             }
             panels.store(panel, total, target);
         };
@@ -94,28 +94,28 @@ struct Job<'a, T: Multiply> {
     depth: usize,
     input: Source<T>,
     cotangent: Source<T>,
-    sums: Target<T::Wide>,
+    sums: Target<T::Acc>,
 }
 
 /// A box, and room for its copy and for some of its cotangents.
 struct OneBox<'a, T: Multiply> {
     job: &'a Job<'a, T>,
     area: Area<'a>,
-    copied: &'a mut [T::Wide],
-    cotangents: &'a mut [T::Wide],
+    copied: &'a mut [T::Acc],
+    cotangents: &'a mut [T::Acc],
 }
 
-impl<T: Multiply> VectorLoop<T::Wide> for OneBox<'_, T> {
+impl<T: Multiply> VectorLoop<T::Acc> for OneBox<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) {
+    fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) {
         let OneBox { job, area, copied, cotangents } = self;
         let panels = job.panels;
         let (outputs, taps) = (area.outputs(1), area.taps());
         for (i, panel) in panels.all[job.which.clone()].iter().enumerate() {
             if i == 0 {
-                let to = (T::Wide::ZERO, &mut *copied);
+                let to = (T::Acc::ZERO, &mut *copied);
                 area.fill(
                     job.input,
                     panels.width(panel),
@@ -135,13 +135,13 @@ impl<T: Multiply> VectorLoop<T::Wide> for OneBox<'_, T> {
 impl<T: Multiply> Job<'_, T> {
     fn clear(&self) {
         for panel in &self.panels.all[self.which.clone()] {
-            self.part(panel).fill(T::Wide::ZERO);
+            self.part(panel).fill(T::Acc::ZERO);
         }
     }
 
     /// The sums of a panel.
     #[expect(clippy::mut_from_ref, reason = "a job has the sums of its panels and boxes to itself")]
-    fn part(&self, panel: &Panel) -> &mut [T::Wide] {
+    fn part(&self, panel: &Panel) -> &mut [T::Acc] {
         let start = self.sums.at((self.panels.start(panel) * self.depth) as isize);
         let length = self.panels.width_of_outputs(panel) * self.depth;
         // SAFETY: no other job has this panel and these boxes, and this one asks for them one after the other.
@@ -160,13 +160,13 @@ impl<T: Multiply> Job<'_, T> {
 
     /// Add what the terms meet in some outputs.
     #[inline(always)]
-    fn multiply<V: Lanes<T::Wide>, const FUSED: bool>(
+    fn multiply<V: Lanes<T::Acc>, const FUSED: bool>(
         &self,
         panel: &Panel,
-        copied: &[T::Wide],
+        copied: &[T::Acc],
         outputs: &[Output],
         terms: &[usize],
-        cotangents: &mut [T::Wide],
+        cotangents: &mut [T::Acc],
     ) {
         let stride = panel.vectors * V::COUNT;
         let channel = self.panels.geometry.output.channel;
@@ -179,7 +179,7 @@ impl<T: Multiply> Job<'_, T> {
                     // SAFETY: inside the cotangent.
                     *to = unsafe { *from.at(output.offset + i as isize * channel) }.widen();
                 }
-                rest.fill(T::Wide::ZERO);
+                rest.fill(T::Acc::ZERO);
             }
         }
         let chunk = Chunk {
@@ -187,14 +187,14 @@ impl<T: Multiply> Job<'_, T> {
             width: self.panels.width(panel),
             outputs,
             cotangents: if in_place { None } else { Some(&*cotangents) },
-            from: from.cast::<T::Wide>(),
+            from: from.cast::<T::Acc>(),
             terms,
             depth: self.panels.geometry.depth(),
         };
         let sums = Target::over(self.part(panel));
         if self.panels.meeting == Meeting::Own {
-            with_rows!(panel.vectors, most_vectors::<T::Wide, V>(), |R, C| blocks::<
-                T::Wide,
+            with_rows!(panel.vectors, most_vectors::<T::Acc, V>(), |R, C| blocks::<
+                T::Acc,
                 V,
                 FUSED,
                 true,
@@ -202,8 +202,8 @@ impl<T: Multiply> Job<'_, T> {
                 C,
             >(&chunk, sums));
         } else {
-            with_rows!(panel.vectors, most_vectors::<T::Wide, V>(), |R, C| blocks::<
-                T::Wide,
+            with_rows!(panel.vectors, most_vectors::<T::Acc, V>(), |R, C| blocks::<
+                T::Acc,
                 V,
                 FUSED,
                 false,

@@ -31,7 +31,7 @@ pub(in super::super) fn forward<T: Multiply>(
     let wanted = if threads == 1 { 1 } else { (4 * threads).div_ceil(panels.copies()) };
     let boxes = boxes::<T>(geometry, wanted);
     let parts = panels.sharing.min(threads.div_ceil(panels.copies() * boxes.count()));
-    scratch::with(geometry.depth() * panels.lanes(), |weights: &mut [T::Wide]| {
+    scratch::with(geometry.depth() * panels.lanes(), |weights: &mut [T::Acc]| {
         panels.pack(weight, weights);
         let weights = &*weights;
         let jobs = panels.copies() * boxes.count() * parts;
@@ -44,10 +44,10 @@ pub(in super::super) fn forward<T: Multiply>(
             let widest = panels.all[which.clone()].iter().map(|panel| panel.vectors).max().unwrap_or(0);
             let (outputs, taps) = (area.outputs(ROWS), area.taps());
             let copied = boxes.positions() * panels.widest();
-            scratch::with(copied + outputs.len() * widest * panels.lanes, |memory: &mut [T::Wide]| {
+            scratch::with(copied + outputs.len() * widest * panels.lanes, |memory: &mut [T::Acc]| {
                 let memory = memory.split_at_mut(copied);
                 let panels = &panels;
-                with_widest::<T::Wide, _>(Job {
+                with_widest::<T::Acc, _>(Job {
                     panels,
                     which,
                     area,
@@ -73,23 +73,23 @@ struct Job<'a, T: Multiply> {
     outputs: Vec<Output>,
     /// How far each tap lies from the first.
     taps: Vec<usize>,
-    weights: &'a [T::Wide],
+    weights: &'a [T::Acc],
     input: Source<T>,
     output: Target<T>,
     /// Room for the copy of the input, and for the sums of a panel.
-    memory: (&'a mut [T::Wide], &'a mut [T::Wide]),
+    memory: (&'a mut [T::Acc], &'a mut [T::Acc]),
 }
 
-impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
+impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) {
+    fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) {
         let Job { panels, memory: (copied, sums), .. } = self;
         let job = Context { panels, area: &self.area, output: self.output };
         for (i, panel) in panels.all[self.which].iter().enumerate() {
             if i == 0 {
-                let to = (T::Wide::ZERO, &mut *copied);
+                let to = (T::Acc::ZERO, &mut *copied);
                 self.area.fill(
                     self.input,
                     panels.width(panel),
@@ -146,10 +146,10 @@ struct Context<'a, T> {
 impl<T: Multiply> Context<'_, T> {
     /// Multiply piece after piece of the terms, and write the sums.
     #[inline(always)]
-    fn multiply<V: Lanes<T::Wide>, const FUSED: bool, const OWN: bool>(
+    fn multiply<V: Lanes<T::Acc>, const FUSED: bool, const OWN: bool>(
         &self,
-        task: &Task<T::Wide>,
-        sums: &mut [T::Wide],
+        task: &Task<T::Acc>,
+        sums: &mut [T::Acc],
     ) {
         let (panels, panel) = (self.panels, task.panel);
         let (Terms { taps, run }, term) = (task.terms, panels.term(panel));
@@ -157,7 +157,7 @@ impl<T: Multiply> Context<'_, T> {
         let channel = panels.geometry.output.channel;
         let in_place = T::DIRECT && channel == 1 && panel.channels == stride;
         let out = self.output.shifted(panel.first as isize * channel);
-        let place = Place { out: in_place.then(|| out.cast::<T::Wide>()), sums: Target::over(sums), stride };
+        let place = Place { out: in_place.then(|| out.cast::<T::Acc>()), sums: Target::over(sums), stride };
         // Whole taps together, or a long one in pieces.
         let (together, pieces) = ((TERMS / run).clamp(1, taps.len()), run.div_ceil(TERMS));
         let count = self.area.count();
@@ -176,8 +176,8 @@ impl<T: Multiply> Context<'_, T> {
                     count,
                     fresh: done == 0,
                 };
-                with_rows!(panel.vectors, most_vectors::<T::Wide, V>(), |R, C| blocks::<
-                    T::Wide,
+                with_rows!(panel.vectors, most_vectors::<T::Acc, V>(), |R, C| blocks::<
+                    T::Acc,
                     V,
                     FUSED,
                     OWN,

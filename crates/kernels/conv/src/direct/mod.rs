@@ -38,7 +38,7 @@ fn boxes<T: Multiply>(geometry: &Geometry, wanted: usize) -> Boxes<'_> {
 fn position<T: Multiply>(geometry: &Geometry) -> usize {
     geometry.inputs
         * match Meeting::of(geometry) {
-            Meeting::All => size_of::<T::Wide>(),
-            Meeting::Own => 4 * size_of::<<T::Wide as Ring>::Lanes64>(),
+            Meeting::All => size_of::<T::Acc>(),
+            Meeting::Own => 4 * size_of::<<T::Acc as Ring>::Lanes64>(),
         }
 }

@@ -26,9 +26,9 @@ pub(in super::super) fn backward<T: Multiply>(
     let plan = &Plan::new::<T>(geometry);
     let size = plan.vectors * plan.terms();
     // Each job has sums of its own.
-    let jobs = plan.jobs().min(PARTIAL / (size * size_of::<T::Wide>())).max(1);
+    let jobs = plan.jobs().min(PARTIAL / (size * size_of::<T::Acc>())).max(1);
     let count = plan.count();
-    scratch::with(jobs * size, |all: &mut [T::Wide]| {
+    scratch::with(jobs * size, |all: &mut [T::Acc]| {
         let sums = Target::over(all);
         parallel_for(jobs, |job| {
             let strips = count * job / jobs..count * (job + 1) / jobs;
@@ -36,10 +36,10 @@ pub(in super::super) fn backward<T: Multiply>(
                 if plan.is_staged { (plan.stage(), plan.at_once * plan.width) } else { (0, 0) };
             // SAFETY: the sums of this job alone.
             let sums = unsafe { std::slice::from_raw_parts_mut(sums.at((job * size) as isize), size) };
-            sums.fill(T::Wide::ZERO);
-            scratch::with(stage + cotangents, |memory: &mut [T::Wide]| {
+            sums.fill(T::Acc::ZERO);
+            scratch::with(stage + cotangents, |memory: &mut [T::Acc]| {
                 let memory = memory.split_at_mut(stage);
-                with_widest::<T::Wide, _>(Job { plan, strips, input, cotangent, sums, memory });
+                with_widest::<T::Acc, _>(Job { plan, strips, input, cotangent, sums, memory });
             });
         });
         plan.store(all, target);
@@ -52,23 +52,23 @@ struct Job<'a, T: Multiply> {
     strips: Range<usize>,
     input: Source<T>,
     cotangent: Source<T>,
-    sums: &'a mut [T::Wide],
+    sums: &'a mut [T::Acc],
     /// Room for copies of the input and of the cotangent of a strip.
-    memory: (&'a mut [T::Wide], &'a mut [T::Wide]),
+    memory: (&'a mut [T::Acc], &'a mut [T::Acc]),
 }
 
-impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
+impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) {
+    fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) {
         with_group!(self.plan.geometry.inputs, size_of::<V>(), |N, R| self.strips::<V, FUSED, N, R>());
     }
 }
 
 impl<T: Multiply> Job<'_, T> {
     #[inline(always)]
-    fn strips<V: Lanes<T::Wide>, const FUSED: bool, const N: usize, const R: usize>(self) {
+    fn strips<V: Lanes<T::Acc>, const FUSED: bool, const N: usize, const R: usize>(self) {
         let Job { plan, strips, input, cotangent, sums, memory: (stage, copied) } = self;
         let (last, size, below) = (plan.last(), plan.terms(), plan.below());
         let mut walk = Walk::new(plan, Reach::Outputs, strips.start);
@@ -84,20 +84,20 @@ impl<T: Multiply> Job<'_, T> {
                 (stage.as_ptr(), column, copied.as_ptr(), plan.width as isize)
             } else {
                 let column = last.stride * last.input_stride;
-                let from = input.cast::<T::Wide>().at(strip.input);
-                (from, column, cotangent.cast::<T::Wide>().at(strip.output), last.output_stride)
+                let from = input.cast::<T::Acc>().at(strip.input);
+                (from, column, cotangent.cast::<T::Acc>().at(strip.output), last.output_stride)
             };
             for vector in strip.vectors.0..strip.vectors.1 {
                 let channel = plan.start(vector);
                 let rows = Rows { start: from.wrapping_add(channel), column, taps: walk.taps() };
                 if !plan.is_staged {
                     if let Some(tap) = walk.taps().last() {
-                        prefetch::<R, T::Wide>(rows.start.wrapping_offset(tap.input + below.0), column);
+                        prefetch::<R, T::Acc>(rows.start.wrapping_offset(tap.input + below.0), column);
                     }
-                    prefetch::<R, T::Wide>(by.wrapping_offset(below.1).wrapping_add(channel), distance);
+                    prefetch::<R, T::Acc>(by.wrapping_offset(below.1).wrapping_add(channel), distance);
                 }
                 let sums = sums[vector * size..].as_mut_ptr();
-                let mut cotangents = [[V::splat(T::Wide::ZERO); N]; R];
+                let mut cotangents = [[V::splat(T::Acc::ZERO); N]; R];
                 for (r, turns) in cotangents.iter_mut().enumerate() {
                     if r < strip.count {
                         // SAFETY: inside the cotangent or its copy, with all channels.
@@ -105,13 +105,13 @@ impl<T: Multiply> Job<'_, T> {
                             V::load(by.wrapping_offset(r as isize * distance).wrapping_add(channel))
                         };
                         for (n, turn) in turns.iter_mut().enumerate() {
-                            *turn = turned::<T::Wide, V, N>(whole, N - n);
+                            *turn = turned::<T::Acc, V, N>(whole, N - n);
                         }
                     }
                 }
                 // SAFETY: taps meet the input or its copy where the walk says, at each of which all channels can be
                 // read; the sums are those of all taps.
-                unsafe { terms::<T::Wide, V, FUSED, N, R>(rows, &cotangents, sums) };
+                unsafe { terms::<T::Acc, V, FUSED, N, R>(rows, &cotangents, sums) };
             }
             walk.advance();
         }

@@ -22,16 +22,16 @@ pub(in super::super) fn forward<T: Multiply>(
 ) {
     let plan = &Plan::new::<T>(geometry);
     let (count, jobs) = (plan.count(), plan.jobs());
-    scratch::with(plan.vectors * plan.terms(), |weights: &mut [T::Wide]| {
+    scratch::with(plan.vectors * plan.terms(), |weights: &mut [T::Acc]| {
         plan.pack(weight, weights);
         let weights = &*weights;
         parallel_for(jobs, |job| {
             let strips = count * job / jobs..count * (job + 1) / jobs;
             let (stage, sums) =
                 if plan.is_staged { (plan.stage(), plan.at_once * plan.width) } else { (0, 0) };
-            scratch::with(stage + sums, |memory: &mut [T::Wide]| {
+            scratch::with(stage + sums, |memory: &mut [T::Acc]| {
                 let memory = memory.split_at_mut(stage);
-                with_widest::<T::Wide, _>(Job { plan, strips, weights, input, output, memory });
+                with_widest::<T::Acc, _>(Job { plan, strips, weights, input, output, memory });
             });
         });
     });
@@ -41,25 +41,25 @@ pub(in super::super) fn forward<T: Multiply>(
 struct Job<'a, T: Multiply> {
     plan: &'a Plan<'a>,
     strips: Range<usize>,
-    weights: &'a [T::Wide],
+    weights: &'a [T::Acc],
     input: Source<T>,
     output: Target<T>,
     /// Room for copies of the input and of the output of a strip.
-    memory: (&'a mut [T::Wide], &'a mut [T::Wide]),
+    memory: (&'a mut [T::Acc], &'a mut [T::Acc]),
 }
 
-impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
+impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) {
+    fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) {
         with_group!(self.plan.geometry.inputs, size_of::<V>(), |N, R| self.strips::<V, FUSED, N, R>());
     }
 }
 
 impl<T: Multiply> Job<'_, T> {
     #[inline(always)]
-    fn strips<V: Lanes<T::Wide>, const FUSED: bool, const N: usize, const R: usize>(self) {
+    fn strips<V: Lanes<T::Acc>, const FUSED: bool, const N: usize, const R: usize>(self) {
         let Job { plan, strips, weights, input, output, memory: (stage, sums) } = self;
         let (last, terms, below) = (plan.last(), plan.terms(), plan.below());
         let mut walk = Walk::new(plan, Reach::Strip, strips.start);
@@ -71,8 +71,8 @@ impl<T: Multiply> Job<'_, T> {
                 (stage.as_ptr(), column, sums.as_mut_ptr(), plan.width as isize)
             } else {
                 let column = last.stride * last.input_stride;
-                let from = input.cast::<T::Wide>().at(strip.input);
-                (from, column, output.cast::<T::Wide>().at(strip.output), last.output_stride)
+                let from = input.cast::<T::Acc>().at(strip.input);
+                (from, column, output.cast::<T::Acc>().at(strip.output), last.output_stride)
             };
             for vector in strip.vectors.0..strip.vectors.1 {
                 let channel = plan.start(vector);
@@ -80,13 +80,13 @@ impl<T: Multiply> Job<'_, T> {
                 let weights = weights[vector * terms..].as_ptr();
                 if !plan.is_staged {
                     if let Some(tap) = walk.taps().last() {
-                        prefetch::<R, T::Wide>(rows.start.wrapping_offset(tap.input + below.0), column);
+                        prefetch::<R, T::Acc>(rows.start.wrapping_offset(tap.input + below.0), column);
                     }
-                    prefetch::<R, T::Wide>(to.wrapping_offset(below.1).wrapping_add(channel), distance);
+                    prefetch::<R, T::Acc>(to.wrapping_offset(below.1).wrapping_add(channel), distance);
                 }
                 // SAFETY: taps meet the input or its copy where the walk says, at each of which all channels can be
                 // read; the weights are those of all taps.
-                let found = unsafe { outputs::<T::Wide, V, FUSED, N, R>(rows, weights) };
+                let found = unsafe { outputs::<T::Acc, V, FUSED, N, R>(rows, weights) };
                 for (r, found) in found.into_iter().enumerate() {
                     let place = r as isize * distance + channel as isize;
                     if r < strip.count {

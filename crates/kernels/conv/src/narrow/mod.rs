@@ -45,7 +45,7 @@ pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
     let plan = Plan::new::<T>(geometry);
     let last = plan.last();
     let is_dense = plan.window <= 4 * plan.at_once * last.taps;
-    inputs <= plan.lanes && (!plan.is_staged || (is_dense && plan.stage() * size_of::<T::Wide>() <= LARGEST))
+    inputs <= plan.lanes && (!plan.is_staged || (is_dense && plan.stage() * size_of::<T::Acc>() <= LARGEST))
 }
 
 /// How the work is cut.
@@ -71,14 +71,14 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn new<T: Multiply>(geometry: &'a Geometry) -> Plan<'a> {
-        let Vectors { lanes, at_once } = with_widest::<T::Wide, _>(Ask { group: geometry.inputs });
+        let Vectors { lanes, at_once } = with_widest::<T::Acc, _>(Ask { group: geometry.inputs });
         let channels = geometry.groups * geometry.inputs;
         let last = geometry.axes.last().expect("there is a spatial axis");
         let (strips, vectors) = (last.outputs.div_ceil(at_once), channels.div_ceil(lanes));
         let window = (at_once - 1) * last.stride as usize + (last.taps - 1) * last.dilation as usize + 1;
         let is_staged =
             !T::DIRECT || channels < lanes || geometry.input.channel != 1 || geometry.output.channel != 1;
-        let near = (geometry.taps() / last.taps * window + geometry.depth()) * lanes * size_of::<T::Wide>();
+        let near = (geometry.taps() / last.taps * window + geometry.depth()) * lanes * size_of::<T::Acc>();
         Plan {
             geometry,
             lanes,

@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
 
     /// Copy what the strip meets; what lies outside the input is not written, nor used.
     #[inline(always)]
-    pub(super) fn stage<T: Multiply>(&self, strip: Strip, input: Source<T>, to: &mut [T::Wide]) {
+    pub(super) fn stage<T: Multiply>(&self, strip: Strip, input: Source<T>, to: &mut [T::Acc]) {
         let (plan, last, first) = (self.plan, &self.last, strip.position);
         let window = plan.window as isize;
         let low = (-first).clamp(0, window);
@@ -249,7 +249,7 @@ impl Axis {
 
 /// Copy the channels of a position, with zeros up to the width of a vector.
 #[inline(always)]
-pub(super) fn copy<T: Multiply>(plan: &Plan, from: Source<T>, distance: isize, to: &mut [T::Wide]) {
+pub(super) fn copy<T: Multiply>(plan: &Plan, from: Source<T>, distance: isize, to: &mut [T::Acc]) {
     let (to, rest) = to.split_at_mut(plan.channels());
     if distance == 1 {
         for (i, to) in to.iter_mut().enumerate() {
@@ -262,5 +262,5 @@ pub(super) fn copy<T: Multiply>(plan: &Plan, from: Source<T>, distance: isize, t
             *to = unsafe { *from.at(i as isize * distance) }.widen();
         }
     }
-    rest.fill(T::Wide::ZERO);
+    rest.fill(T::Acc::ZERO);
 }

@@ -39,22 +39,22 @@ impl Plan<'_> {
     }
 
     /// Write the packed weight.
-    pub(super) fn pack<T: Multiply>(&self, weight: Source<T>, to: &mut [T::Wide]) {
+    pub(super) fn pack<T: Multiply>(&self, weight: Source<T>, to: &mut [T::Acc]) {
         let to = Target::over(to);
         self.each_weight::<false>(|from, at| {
             // SAFETY: a place in the weight, and one in the packed weight that nobody else writes.
-            unsafe { *to.at(at as isize) = from.map_or(T::Wide::ZERO, |from| (*weight.at(from)).widen()) };
+            unsafe { *to.at(at as isize) = from.map_or(T::Acc::ZERO, |from| (*weight.at(from)).widen()) };
         });
     }
 
     /// Write the sums of packed weights where the weight has them.
-    pub(super) fn store<T: Multiply>(&self, parts: &[T::Wide], target: Target<T>) {
+    pub(super) fn store<T: Multiply>(&self, parts: &[T::Acc], target: Target<T>) {
         let size = self.vectors * self.terms();
         self.each_weight::<true>(|to, at| {
             let Some(to) = to else { return };
             let (mut sum, mut next) = (parts[at], at + size);
             while next < parts.len() {
-                sum = T::Wide::plus(sum, parts[next]);
+                sum = T::Acc::plus(sum, parts[next]);
                 next += size;
             }
             // SAFETY: inside the weight, a place that belongs to one vector alone.

@@ -38,12 +38,12 @@ pub(in super::super) fn backward<T: Multiply>(
     let (points, rows) = (points(geometry.axes.len()), geometry.inputs.next_multiple_of(ROWS));
     let size = points * rows * panels.lanes();
     let layout = WorkspaceLayout::new::<T>(&panels, boxes.positions(), boxes.outputs());
-    scratch::with(down * size, |all: &mut [T::Wide]| {
+    scratch::with(down * size, |all: &mut [T::Acc]| {
         let sums = Target::over(all);
         on_threads(threads, parts * down, |job| {
             let (part, down_part) = (job % parts, job / parts);
             let share = |part: usize| panels.all.len() * part / parts;
-            scratch::with(layout.elements(), |memory: &mut [T::Wide]| {
+            scratch::with(layout.elements(), |memory: &mut [T::Acc]| {
                 let job = Job {
                     panels: &panels,
                     which: share(part)..share(part + 1),
@@ -61,7 +61,7 @@ pub(in super::super) fn backward<T: Multiply>(
             });
         });
         let (depth, is_finite) = (geometry.depth(), AtomicBool::new(true));
-        scratch::with(depth * panels.lanes(), |weights: &mut [T::Wide]| {
+        scratch::with(depth * panels.lanes(), |weights: &mut [T::Acc]| {
             let to = Target::over(weights);
             on_threads(threads, panels.all.len(), |index| {
                 let panel = &panels.all[index];
@@ -94,13 +94,13 @@ struct Job<'a, T: Multiply> {
     layout: &'a WorkspaceLayout,
     input: Source<T>,
     cotangent: Source<T>,
-    sums: Target<T::Wide>,
-    memory: &'a mut [T::Wide],
+    sums: Target<T::Acc>,
+    memory: &'a mut [T::Acc],
 }
 
 impl<T: Multiply> Job<'_, T> {
     /// Sums of a panel's point.
-    fn place(&self, panel: &Panel, point: usize) -> *mut T::Wide {
+    fn place(&self, panel: &Panel, point: usize) -> *mut T::Acc {
         let points = points(self.panels.geometry.axes.len());
         let stride = self.panels.width_of_outputs(panel);
         self.sums.at((self.panels.start(panel) * points * self.rows + point * self.rows * stride) as isize)
@@ -111,20 +111,20 @@ impl<T: Multiply> Job<'_, T> {
             let length =
                 points(self.panels.geometry.axes.len()) * self.rows * self.panels.width_of_outputs(panel);
             // SAFETY: no other job has this panel and these boxes.
-            unsafe { std::slice::from_raw_parts_mut(self.place(panel, 0), length) }.fill(T::Wide::ZERO);
+            unsafe { std::slice::from_raw_parts_mut(self.place(panel, 0), length) }.fill(T::Acc::ZERO);
         }
     }
 
     /// The points of all cotangents in the channels of these panels.
     #[inline(always)]
-    fn spread_cotangents<V: Lanes<T::Wide>, const FUSED: bool>(&self, tiles: &[Tile], to: &mut [T::Wide]) {
+    fn spread_cotangents<V: Lanes<T::Acc>, const FUSED: bool>(&self, tiles: &[Tile], to: &mut [T::Acc]) {
         let (axes, panels) = (&self.panels.geometry.axes, &self.panels.all[self.which.clone()]);
         let first = panels.first().map_or(0, |panel| panel.first);
         let end = panels.last().map_or(0, |panel| panel.first + panel.channels);
         let ([row, last], channel) = (steps(self.panels.geometry), self.panels.geometry.output.channel);
         for (tile, start) in tiles.iter().zip((0..).step_by(self.panels.lanes())) {
             for lane in (first..end).step_by(V::COUNT) {
-                let mut cotangents = [[V::splat(T::Wide::ZERO); SIDE]; SIDE];
+                let mut cotangents = [[V::splat(T::Acc::ZERO); SIDE]; SIDE];
                 for (down, line) in cotangents.iter_mut().enumerate().take(tile.outputs[0]) {
                     for (along, cotangent) in line.iter_mut().enumerate().take(tile.outputs[1]) {
                         let place = tile.offset + down as isize * row + along as isize * last;
@@ -139,7 +139,7 @@ impl<T: Multiply> Job<'_, T> {
                     column: self.layout.outputs,
                 };
                 // SAFETY: there is room for every tile at each point.
-                unsafe { of_cotangents::<T::Wide, V, FUSED>(axes.len(), cotangents, to) };
+                unsafe { of_cotangents::<T::Acc, V, FUSED>(axes.len(), cotangents, to) };
             }
         }
     }
@@ -150,13 +150,13 @@ impl<T: Multiply> Job<'_, T> {
 /// # Safety
 /// `count` channels are readable.
 #[inline(always)]
-unsafe fn channels<T: Multiply, V: Lanes<T::Wide>>(from: Source<T>, channel: isize, count: usize) -> V {
+unsafe fn channels<T: Multiply, V: Lanes<T::Acc>>(from: Source<T>, channel: isize, count: usize) -> V {
     // SAFETY: the caller's, and no vector has more lanes.
     unsafe {
         if T::DIRECT && channel == 1 && count >= V::COUNT {
-            return V::load(from.cast::<T::Wide>().at(0));
+            return V::load(from.cast::<T::Acc>().at(0));
         }
-        let mut lanes = [T::Wide::ZERO; LANES];
+        let mut lanes = [T::Acc::ZERO; LANES];
         for (lane, to) in lanes.iter_mut().enumerate().take(count.min(V::COUNT)) {
             *to = (*from.at(lane as isize * channel)).widen();
         }
@@ -164,11 +164,11 @@ unsafe fn channels<T: Multiply, V: Lanes<T::Wide>>(from: Source<T>, channel: isi
     }
 }
 
-impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
+impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes<T::Wide>, const FUSED: bool>(mut self) {
+    fn run<V: Lanes<T::Acc>, const FUSED: bool>(mut self) {
         let inputs = self.panels.geometry.inputs;
         let (copied, memory) = std::mem::take(&mut self.memory).split_at_mut(self.layout.copied);
         let (left, right) = memory.split_at_mut(self.layout.points * self.layout.inputs);

@@ -31,8 +31,8 @@ pub(in super::super) fn forward<T: Multiply>(
     let threads = worthy_threads::<T>(geometry.multiplications());
     let boxes = boxes(&tiled, threads);
     let is_finite = AtomicBool::new(true);
-    scratch::with(points * geometry.inputs * panels.lanes(), |weights: &mut [T::Wide]| {
-        scratch::with(geometry.depth() * panels.lanes(), |packed: &mut [T::Wide]| {
+    scratch::with(points * geometry.inputs * panels.lanes(), |weights: &mut [T::Acc]| {
+        scratch::with(geometry.depth() * panels.lanes(), |packed: &mut [T::Acc]| {
             panels.pack(weight, packed);
             transform_weights(&panels, packed, weights);
         });
@@ -40,7 +40,7 @@ pub(in super::super) fn forward<T: Multiply>(
         let run = |index: usize| {
             let area = boxes.area(index);
             let layout = WorkspaceLayout::new::<T>(&panels, boxes.positions(), area.count());
-            scratch::with(layout.elements(), |memory: &mut [T::Wide]| {
+            scratch::with(layout.elements(), |memory: &mut [T::Acc]| {
                 let tiles = tiles(geometry, &area);
                 let job = Job {
                     panels: &panels,
@@ -52,7 +52,7 @@ pub(in super::super) fn forward<T: Multiply>(
                     output,
                     memory,
                 };
-                if !with_widest::<T::Wide, _>(job) {
+                if !with_widest::<T::Acc, _>(job) {
                     is_finite.store(false, Ordering::Relaxed);
                 }
             });
@@ -106,17 +106,17 @@ struct Job<'a, T: Multiply> {
     area: &'a Area<'a>,
     tiles: &'a [Tile],
     layout: &'a WorkspaceLayout,
-    weights: &'a [T::Wide],
+    weights: &'a [T::Acc],
     input: Source<T>,
     output: Target<T>,
-    memory: &'a mut [T::Wide],
+    memory: &'a mut [T::Acc],
 }
 
-impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
+impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     type Output = bool;
 
     #[inline(always)]
-    fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) -> bool {
+    fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) -> bool {
         let Job { panels, area, tiles, layout, weights, input, output, memory } = self;
         let (copied, memory) = memory.split_at_mut(layout.copied);
         let (left, sums) = memory.split_at_mut(layout.points * layout.inputs);
@@ -191,11 +191,11 @@ impl<W: Ring> Meet<'_, W> {
 
 /// Write the outputs of all tiles; answers whether they are finite.
 #[inline(always)]
-fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
+fn collect<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
     panels: &Panels,
     tiles: &[Tile],
     layout: &WorkspaceLayout,
-    sums: &[T::Wide],
+    sums: &[T::Acc],
     output: Target<T>,
 ) -> bool {
     let geometry = panels.geometry;
@@ -203,7 +203,7 @@ fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
     let ([row, last], channel) = (steps(geometry), geometry.output.channel);
     let width = panels.lanes();
     // What is not finite times zero is not a number.
-    let zero = V::splat(T::Wide::ZERO);
+    let zero = V::splat(T::Acc::ZERO);
     let mut check = zero;
     for (tile, from) in tiles.iter().zip((0..).step_by(width)) {
         for first in (0..geometry.outputs).step_by(V::COUNT) {
@@ -213,7 +213,7 @@ fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
                 column: layout.outputs,
             };
             // SAFETY: each point has the sums of every tile.
-            let found = unsafe { of_points::<T::Wide, V, FUSED>(axes, from) };
+            let found = unsafe { of_points::<T::Acc, V, FUSED>(axes, from) };
             for (down, found) in found.into_iter().enumerate().take(tile.outputs[0]) {
                 for (along, found) in found.into_iter().enumerate().take(tile.outputs[1]) {
                     check = check.add_product::<FUSED>(found, zero);
@@ -225,7 +225,7 @@ fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
             }
         }
     }
-    check.reduce_sum() == T::Wide::ZERO
+    check.reduce_sum() == T::Acc::ZERO
 }
 
 /// Write a vector of channels, as many as there are.
@@ -233,7 +233,7 @@ fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
 /// # Safety
 /// `count` channels are writable.
 #[inline(always)]
-unsafe fn store_channels<T: Multiply, V: Lanes<T::Wide>>(
+unsafe fn store_channels<T: Multiply, V: Lanes<T::Acc>>(
     from: V,
     to: Target<T>,
     channel: isize,
@@ -242,9 +242,9 @@ unsafe fn store_channels<T: Multiply, V: Lanes<T::Wide>>(
     // SAFETY: the caller's, and no vector has more lanes.
     unsafe {
         if T::DIRECT && channel == 1 && count >= V::COUNT {
-            return from.store(to.cast::<T::Wide>().at(0));
+            return from.store(to.cast::<T::Acc>().at(0));
         }
-        let mut lanes = [T::Wide::ZERO; LANES];
+        let mut lanes = [T::Acc::ZERO; LANES];
         from.store(lanes.as_mut_ptr());
         for (lane, &sum) in lanes.iter().enumerate().take(count.min(V::COUNT)) {
             *to.at(lane as isize * channel) = T::narrow(sum);

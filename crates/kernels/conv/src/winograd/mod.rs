@@ -59,7 +59,7 @@ pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
         geometry.batch * geometry.axes.iter().map(|axis| axis.outputs.div_ceil(SIDE)).product::<usize>();
     let (meetings, points) = (geometry.inputs * geometry.outputs, points(axes));
     let has_channels = meetings >= CHANNELS[axes - 1] * (geometry.inputs + geometry.outputs);
-    let weights = meetings * points * size_of::<T::Wide>();
+    let weights = meetings * points * size_of::<T::Acc>();
     let is_worth_it = tiles >= LEAST && tiles >= LEAST * weights / NEAR;
     // Tiles that reach beyond the ends are computed whole.
     has_channels && is_worth_it && geometry.rows() * geometry.taps() * 4 >= tiles * points * 5
@@ -133,7 +133,7 @@ struct WorkspaceLayout {
 impl WorkspaceLayout {
     fn new<T: Multiply>(panels: &Panels, positions: usize, tiles: usize) -> WorkspaceLayout {
         // Points a power of two apart would compete for the same few places in the cache.
-        let apart = LINE / size_of::<T::Wide>();
+        let apart = LINE / size_of::<T::Acc>();
         let width = panels.geometry.inputs.next_multiple_of(panels.lanes);
         WorkspaceLayout {
             width,
@@ -151,18 +151,18 @@ impl WorkspaceLayout {
 
 /// Copy what a box meets in the input, and write the points of all its tiles.
 #[inline(always)]
-fn spread<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
+fn spread<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
     panels: &Panels,
     (area, tiles): (&Area, &[Tile]),
     layout: &WorkspaceLayout,
     input: Source<T>,
-    (copied, left): (&mut [T::Wide], &mut [T::Wide]),
+    (copied, left): (&mut [T::Acc], &mut [T::Acc]),
 ) {
     let Geometry { inputs, axes, .. } = panels.geometry;
     area.fill(
         input,
         layout.width,
-        (T::Wide::ZERO, &mut *copied),
+        (T::Acc::ZERO, &mut *copied),
         #[inline(always)]
         |input, run, to| panels.copy_channels(*inputs, layout.width, input, run, to),
     );
@@ -177,7 +177,7 @@ fn spread<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
                 column: layout.inputs,
             };
             // SAFETY: all that a tile meets lies in the copy, and there is room for every tile at each point.
-            unsafe { of_input::<T::Wide, V, FUSED>(axes.len(), from, to) };
+            unsafe { of_input::<T::Acc, V, FUSED>(axes.len(), from, to) };
         }
     }
 }

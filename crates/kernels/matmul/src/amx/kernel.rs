@@ -1,6 +1,6 @@
 //! Sums of products of packed panels, in tiles.
 //!
-//! A panel holds [`WIDE`] rows of the left operand, or columns of the right one, or half as many; of each [`STEP`] of
+//! A panel holds [`TWO_TILES`] rows of the left operand, or columns of the right one, or half as many; of each [`STEP`] of
 //! the depth one tile or two, one after the other. A tile has 16 rows of 64 bytes: of the left operand, 32 terms of each
 //! row; of the right one, pairs of terms that follow each other, of 16 columns.
 
@@ -11,7 +11,7 @@ use umber_kernels_base::amx::Tiles;
 /// Terms of the depth in a tile.
 pub(super) const STEP: usize = 32;
 /// Rows or columns of two tiles.
-pub(super) const WIDE: usize = 32;
+pub(super) const TWO_TILES: usize = 32;
 /// Elements in a tile.
 pub(super) const TILE: usize = 512;
 
@@ -113,7 +113,7 @@ mod tests {
         kernel: unsafe fn(&Tiles, *const u16, *const u16, usize, Sums),
     ) {
         const STEPS: usize = 3;
-        const WIDTH: usize = WIDE + 3;
+        const WIDTH: usize = TWO_TILES + 3;
         let mut state = 1u32;
         let mut panel = |tiles: usize| -> Vec<u16> {
             let number = || {
@@ -125,7 +125,7 @@ mod tests {
         };
         let (left, right) = (panel(tiles[0]), panel(tiles[1]));
         let float = |half: u16| f32::from_bits(u32::from(half) << 16);
-        let mut sums = vec![7f32; WIDE * WIDTH];
+        let mut sums = vec![7f32; TWO_TILES * WIDTH];
         let unit = Tiles::configure(ROW);
         // SAFETY: panels of so many tiles and steps, and room for the sums of two tiles by two.
         unsafe {

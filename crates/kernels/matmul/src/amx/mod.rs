@@ -13,9 +13,9 @@ use umber_kernels_base::amx::SIDE;
 use umber_kernels_base::scratch;
 use umber_types::bf16;
 
-use super::multiply::FEW_ROWS;
+use super::multiply::MAX_GEMV_ROWS;
 use super::product::{Matrix, Product};
-use kernel::{STEP, Sums, WIDE};
+use kernel::{STEP, Sums, TWO_TILES};
 use pack::Side;
 use unit::{Kind, Unit, available};
 
@@ -25,7 +25,7 @@ const BLOCK: usize = 512;
 const DEPTH: usize = 256;
 
 /// Products of fewer multiplications are not worth the configuration.
-const TINY: usize = 1 << 12;
+const MIN_MULTIPLICATIONS: usize = 1 << 12;
 
 /// Multiplications a nanosecond, about, of one thread, if there is such a unit.
 pub(super) fn speed() -> Option<f64> {
@@ -36,18 +36,21 @@ pub(super) fn speed() -> Option<f64> {
 }
 
 /// Is there such a unit, and is the product large enough for it?
-pub(super) fn suit(product: &Product<bf16, f32>) -> bool {
+pub(super) fn is_suitable(product: &Product<bf16, f32>) -> bool {
     let Product { m, n, k, .. } = *product;
-    m > FEW_ROWS && n > FEW_ROWS && m.saturating_mul(n).saturating_mul(k) >= TINY && available().is_some()
+    m > MAX_GEMV_ROWS
+        && n > MAX_GEMV_ROWS
+        && m.saturating_mul(n).saturating_mul(k) >= MIN_MULTIPLICATIONS
+        && available().is_some()
 }
 
 /// Rows and columns of the blocks of an `m` by `n` result, of about equal size.
 pub(super) fn block(m: usize, n: usize) -> (usize, usize) {
-    let part = |length: usize| length.div_ceil(length.div_ceil(BLOCK).max(1)).next_multiple_of(WIDE);
+    let part = |length: usize| length.div_ceil(length.div_ceil(BLOCK).max(1)).next_multiple_of(TWO_TILES);
     (part(m), part(n))
 }
 
-/// Compute `a @ b`, which must [`suit`].
+/// Compute `a @ b`, which must [`is_suitable`].
 pub(super) fn product(product: &Product<bf16, f32>) {
     let Some(unit) = available().map(Unit::ready) else { unreachable!("no product suits without a unit") };
     let Product { m, n, k, .. } = *product;
@@ -84,12 +87,12 @@ fn bits(matrix: Matrix<bf16>) -> Matrix<u16> {
 unsafe fn multiply(unit: &Unit, product: &Product<bf16, f32>, left: &[u16], right: &[u16], is_begun: bool) {
     let Product { m, n, k, out, out_row, .. } = *product;
     let steps = k.div_ceil(STEP);
-    for j in (0..n).step_by(WIDE) {
+    for j in (0..n).step_by(TWO_TILES) {
         let b = right[pack::panel(j, k)..].as_ptr();
-        let columns = (n - j).min(WIDE);
-        for i in (0..m).step_by(WIDE) {
+        let columns = (n - j).min(TWO_TILES);
+        for i in (0..m).step_by(TWO_TILES) {
             let a = left[pack::panel(i, k)..].as_ptr();
-            let rows = (m - i).min(WIDE);
+            let rows = (m - i).min(TWO_TILES);
             // SAFETY: the unit is ready, and the panels are those of these rows and columns.
             let add = |sums: Sums| unsafe {
                 match (unit, rows > SIDE, columns > SIDE) {
@@ -110,20 +113,20 @@ unsafe fn multiply(unit: &Unit, product: &Product<bf16, f32>, left: &[u16], righ
                 add(Sums { start, row: out_row as usize, is_begun });
                 continue;
             }
-            let mut room = [0f32; WIDE * WIDE];
+            let mut scratch = [0f32; TWO_TILES * TWO_TILES];
             // SAFETY: inside the product, of which this block is ours.
             let line = |row: usize| unsafe {
                 std::slice::from_raw_parts_mut(start.wrapping_offset(row as isize * out_row), columns)
             };
             if is_begun {
-                for (row, room) in room.chunks_exact_mut(WIDE).enumerate().take(rows) {
-                    room[..columns].copy_from_slice(line(row));
+                for (row, scratch) in scratch.chunks_exact_mut(TWO_TILES).enumerate().take(rows) {
+                    scratch[..columns].copy_from_slice(line(row));
                 }
             }
             // Two tiles by two have room.
-            add(Sums { start: room.as_mut_ptr(), row: WIDE, is_begun });
-            for (row, room) in room.chunks_exact(WIDE).enumerate().take(rows) {
-                line(row).copy_from_slice(&room[..columns]);
+            add(Sums { start: scratch.as_mut_ptr(), row: TWO_TILES, is_begun });
+            for (row, scratch) in scratch.chunks_exact(TWO_TILES).enumerate().take(rows) {
+                line(row).copy_from_slice(&scratch[..columns]);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use umber_kernels_base::amx::SIDE;
 use umber_kernels_base::transpose::avx512::words;
 
-use super::kernel::{STEP, TILE, WIDE};
+use super::kernel::{STEP, TILE, TWO_TILES};
 use crate::product::Matrix;
 
 /// How a tile holds the terms of a row (of the left operand) or of a column (of the right one).
@@ -24,7 +24,7 @@ pub(super) fn size(rows: usize, depth: usize) -> usize {
 
 /// Where the panel from a row on begins.
 pub(super) fn panel(row: usize, depth: usize) -> usize {
-    debug_assert!(row.is_multiple_of(WIDE));
+    debug_assert!(row.is_multiple_of(TWO_TILES));
     row * depth.next_multiple_of(STEP)
 }
 
@@ -42,7 +42,7 @@ pub(super) unsafe fn pack(side: Side, from: Matrix<u16>, rows: usize, depth: usi
         let target = to.as_ptr().cast_mut().add(panel(row, depth) + step / STEP * tiles * TILE);
         let part = Part {
             from: from.from(row, step),
-            rows: (rows - row).min(WIDE),
+            rows: (rows - row).min(TWO_TILES),
             depth: (depth - step).min(STEP),
         };
         part.pack(side, target);
@@ -50,12 +50,12 @@ pub(super) unsafe fn pack(side: Side, from: Matrix<u16>, rows: usize, depth: usi
     if from.rows == 1 && from.columns != 1 {
         // Along memory first.
         for step in (0..depth).step_by(STEP) {
-            for row in (0..rows).step_by(WIDE) {
+            for row in (0..rows).step_by(TWO_TILES) {
                 pack_one(row, step);
             }
         }
     } else {
-        for row in (0..rows).step_by(WIDE) {
+        for row in (0..rows).step_by(TWO_TILES) {
             for step in (0..depth).step_by(STEP) {
                 pack_one(row, step);
             }
@@ -81,7 +81,7 @@ impl Part {
             } else if self.from.rows == 1 {
                 self.by_depth(side, to);
             } else {
-                let mut dense = [0u16; WIDE * STEP];
+                let mut dense = [0u16; TWO_TILES * STEP];
                 for row in 0..self.rows {
                     for term in 0..self.depth {
                         dense[row * STEP + term] = *self.from.at(row, term);
@@ -122,7 +122,7 @@ impl Part {
                         for (row, vector) in rows.iter_mut().enumerate() {
                             *vector = line(row);
                         }
-                        turn(&rows, to);
+                        transpose_block(&rows, to);
                     }
                 }
             }
@@ -163,7 +163,7 @@ impl Part {
                             _mm512_storeu_si512(to.add(row * STEP).cast(), *pair);
                         }
                     }
-                    Side::Left => turn(pairs, to),
+                    Side::Left => transpose_block(pairs, to),
                 }
             }
         }
@@ -182,7 +182,7 @@ fn first(count: usize) -> __mmask32 {
 /// Sixteen vectors are writable.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-unsafe fn turn(rows: &[__m512i; SIDE], to: *mut u16) {
+unsafe fn transpose_block(rows: &[__m512i; SIDE], to: *mut u16) {
     for (column, vector) in words(*rows).into_iter().enumerate() {
         // SAFETY: the caller's.
         unsafe { _mm512_storeu_si512(to.add(column * STEP).cast(), vector) };

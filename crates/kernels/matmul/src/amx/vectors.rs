@@ -27,7 +27,7 @@ pub(super) unsafe fn add_products<const LEFT: usize, const RIGHT: usize>(
         let a = a.wrapping_add(row / SIDE * TILE + row % SIDE * STEP);
         let sums = Sums { start: sums.start.wrapping_add(row * sums.row), ..sums };
         // SAFETY: the caller's; a tile's rows are a multiple of those held at once.
-        unsafe { some_rows::<LEFT, RIGHT>(a, b, steps, sums) };
+        unsafe { skinny_rows::<LEFT, RIGHT>(a, b, steps, sums) };
     }
 }
 
@@ -45,19 +45,19 @@ unsafe fn pairs(bits: __m512i) -> __m512bh {
 /// As for [`add_products`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bf16")]
-unsafe fn some_rows<const LEFT: usize, const RIGHT: usize>(
+unsafe fn skinny_rows<const LEFT: usize, const RIGHT: usize>(
     a: *const u16,
     b: *const u16,
     steps: usize,
     sums: Sums,
 ) {
     let place = |row: usize, column: usize| sums.start.wrapping_add(row * sums.row + column * SIDE);
-    let mut held = [[_mm512_setzero_ps(); RIGHT]; HEIGHT];
+    let mut live_rows = [[_mm512_setzero_ps(); RIGHT]; HEIGHT];
     if sums.is_begun {
-        for (row, held) in held.iter_mut().enumerate() {
-            for (column, held) in held.iter_mut().enumerate() {
+        for (row, live_rows) in live_rows.iter_mut().enumerate() {
+            for (column, live_rows) in live_rows.iter_mut().enumerate() {
                 // SAFETY: the caller's.
-                *held = unsafe { _mm512_loadu_ps(place(row, column)) };
+                *live_rows = unsafe { _mm512_loadu_ps(place(row, column)) };
             }
         }
     }
@@ -69,21 +69,21 @@ unsafe fn some_rows<const LEFT: usize, const RIGHT: usize>(
                 // SAFETY: a tile has 16 rows of 64 bytes.
                 *right = unsafe { _mm512_loadu_si512(b.add(column * TILE + pair * STEP).cast()) };
             }
-            for (row, held) in held.iter_mut().enumerate() {
+            for (row, live_rows) in live_rows.iter_mut().enumerate() {
                 // SAFETY: as above.
                 let terms = unsafe { a.add(row * STEP + 2 * pair).cast::<i32>().read_unaligned() };
                 let left = _mm512_set1_epi32(terms);
-                for (held, right) in held.iter_mut().zip(right) {
+                for (live_rows, right) in live_rows.iter_mut().zip(right) {
                     // SAFETY: the processor has the instruction.
-                    *held = unsafe { _mm512_dpbf16_ps(*held, pairs(left), pairs(right)) };
+                    *live_rows = unsafe { _mm512_dpbf16_ps(*live_rows, pairs(left), pairs(right)) };
                 }
             }
         }
     }
-    for (row, held) in held.iter().enumerate() {
-        for (column, &held) in held.iter().enumerate() {
+    for (row, live_rows) in live_rows.iter().enumerate() {
+        for (column, &live_rows) in live_rows.iter().enumerate() {
             // SAFETY: the caller's.
-            unsafe { _mm512_storeu_ps(place(row, column), held) };
+            unsafe { _mm512_storeu_ps(place(row, column), live_rows) };
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use umber_types::Element;
 
-use super::kernel::MOST_ROWS;
+use super::kernel::MAX_ROWS;
 
 /// Elements that may be written after the last one.
 pub(super) const SLACK: usize = 8;
@@ -20,7 +20,7 @@ pub(super) unsafe fn interleave<T: Element, const H: usize>(
     length: usize,
     to: &mut [T],
 ) {
-    assert!(H <= MOST_ROWS && to.len() >= H * length + SLACK, "room for the rows");
+    assert!(H <= MAX_ROWS && to.len() >= H * length + SLACK, "room for the rows");
     // SAFETY: the caller's, and as asserted.
     let done = unsafe { with_registers::<T, H>(rows, line, length, to) };
     for column in done..length {
@@ -61,7 +61,7 @@ unsafe fn with_registers<T: Element, const H: usize>(
 mod avx {
     use std::arch::x86_64::*;
 
-    use umber_kernels_base::transpose::avx as turned;
+    use umber_kernels_base::transpose::avx as transposed;
 
     // Registers hold more columns than there are rows: what they write beyond is overwritten by what comes next.
 
@@ -85,7 +85,9 @@ mod avx {
                     let half = if row < 8 { &mut x } else { &mut y };
                     half[row % 8] = _mm256_loadu_ps(rows.offset(row as isize * line).add(column));
                 }
-                for (i, (first, second)) in turned::words(x).into_iter().zip(turned::words(y)).enumerate() {
+                for (i, (first, second)) in
+                    transposed::words(x).into_iter().zip(transposed::words(y)).enumerate()
+                {
                     let to = to.add((column + i) * H);
                     _mm256_storeu_ps(to, first);
                     if H > 8 {
@@ -117,7 +119,7 @@ mod avx {
                     columns[row / 4][row % 4] = _mm256_loadu_pd(rows.offset(row as isize * line).add(column));
                 }
                 for part in &mut columns {
-                    *part = turned::doubles(*part);
+                    *part = transposed::doubles(*part);
                 }
                 for i in 0..4 {
                     let to = to.add((column + i) * H);
@@ -134,7 +136,7 @@ mod avx {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gemm::kernel::{FEWEST, with_height};
+    use crate::gemm::kernel::{MIN_ROWS, with_height};
 
     /// Rows so far apart, or as far the other way.
     fn check(height: usize, length: usize, is_backward: bool) {
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn columns_of_any_tile_become_neighbours() {
-        for height in FEWEST..=MOST_ROWS {
+        for height in MIN_ROWS..=MAX_ROWS {
             for length in [1, 7, 8, 21] {
                 check(height, length, false);
                 check(height, length, true);

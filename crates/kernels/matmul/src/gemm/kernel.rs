@@ -8,9 +8,9 @@ use umber_kernels_base::lanes::{Lanes, Ring};
 /// Vectors of a panel of columns.
 pub(super) const VECTORS: usize = 2;
 /// The most rows of a tile: their sums, and what they are made of, fill thirty-two registers of 64 bytes.
-pub(super) const MOST_ROWS: usize = 12;
+pub(super) const MAX_ROWS: usize = 12;
 /// The fewest: fewer sums do not keep the multipliers busy.
-pub(super) const FEWEST: usize = 3;
+pub(super) const MIN_ROWS: usize = 3;
 /// Depths written out one after the other.
 const UNROLLED: usize = 4;
 
@@ -26,7 +26,7 @@ macro_rules! with_height {
                 $body
             })*
             _ => {
-                const $height: usize = FEWEST;
+                const $height: usize = MIN_ROWS;
                 $body
             }
         }
@@ -35,8 +35,8 @@ macro_rules! with_height {
 pub(super) use with_height;
 
 /// The most rows of a tile on this processor: where vectors have 32 bytes, there are sixteen registers.
-pub(super) fn most_rows() -> usize {
-    if level() == 2 { MOST_ROWS } else { MOST_ROWS / 2 }
+pub(super) fn max_rows() -> usize {
+    if level() == 2 { MAX_ROWS } else { MAX_ROWS / 2 }
 }
 
 /// A range from zero in as few parts as `most` allows, of two lengths at most: none of several is shorter than half of `most`.
@@ -60,17 +60,17 @@ pub(super) struct Tile<T> {
     pub(super) out: *mut T,
     pub(super) out_row: isize,
     /// Is what the result held before overwritten?
-    pub(super) fresh: bool,
+    pub(super) overwrite: bool,
 }
 
 impl<T: Ring> Tile<T> {
-    /// Compute so many rows, from [`FEWEST`] to [`most_rows`].
+    /// Compute so many rows, from [`MIN_ROWS`] to [`max_rows`].
     ///
     /// # Safety
     /// The left matrix has as many rows, and the result, too, which holds a panel's width of each.
     #[inline(always)]
     pub(super) unsafe fn run<V: Lanes<T>, const FUSED: bool>(&self, rows: usize) {
-        debug_assert!((FEWEST..=MOST_ROWS).contains(&rows));
+        debug_assert!((MIN_ROWS..=MAX_ROWS).contains(&rows));
         // SAFETY: the caller's.
         unsafe { with_height!(rows, H => self.sum::<V, FUSED, H>()) }
     }
@@ -81,7 +81,7 @@ impl<T: Ring> Tile<T> {
     /// As of [`Tile::run`].
     #[inline(always)]
     unsafe fn sum<V: Lanes<T>, const FUSED: bool, const H: usize>(&self) {
-        if const { H > MOST_ROWS / 2 && size_of::<V>() < 64 } {
+        if const { H > MAX_ROWS / 2 && size_of::<V>() < 64 } {
             unreachable!("shorter vectors have fewer registers");
         }
         let place = |row: usize| self.out.wrapping_offset(row as isize * self.out_row);
@@ -111,7 +111,7 @@ impl<T: Ring> Tile<T> {
                 for (vector, sum) in sums.into_iter().enumerate() {
                     let to = place(row).add(vector * V::COUNT);
                     // What was there comes last: nothing waits for it.
-                    let sum = if self.fresh { sum } else { V::load(to).add_product::<FUSED>(sum, one) };
+                    let sum = if self.overwrite { sum } else { V::load(to).add_product::<FUSED>(sum, one) };
                     sum.store(to);
                 }
             }

@@ -6,7 +6,7 @@
 
 mod interleave;
 mod kernel;
-mod lay;
+mod pack;
 
 use std::ops::{Range, RangeInclusive};
 
@@ -16,73 +16,73 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
 
-use super::multiply::{FEW_ROWS, LARGE, Multiply};
-use super::product::{Into, Product};
+use super::multiply::{LARGE, MAX_GEMV_ROWS, Multiply};
+use super::product::{Beta, Product};
 use super::skinny;
-use super::split::After;
-use kernel::{FEWEST, MOST_ROWS, Tile, VECTORS, most_rows, parts};
-use lay::{Columns, block, lay_rows, room};
+use super::split::OnBlock;
+use kernel::{MAX_ROWS, MIN_ROWS, Tile, VECTORS, max_rows, parts};
+use pack::{Columns, block, pack_left, scratch_len};
 
 /// Bytes of a panel and of the rows of a tile: about the first cache.
-const CLOSE: usize = 34 << 10;
+const L1_BYTES: usize = 34 << 10;
 /// Bytes of a block: it shares the second cache with panels.
-const NEAR: usize = 150 << 10;
+const L2_BYTES: usize = 150 << 10;
 /// Columns of a right matrix that are laid out before the next ones: all blocks meet them.
 const STRIP: usize = 2048;
 /// Columns that are laid out at once: some lines of each row.
 const GROUP: usize = 128;
 /// Columns of the widest panel.
-const WIDEST: usize = 32;
+const MAX_PANEL: usize = 32;
 /// From this many multiplications on it pays to lay out operands.
-const LEAST: usize = 48 * 48 * 48;
+const MIN_MULTIPLICATIONS: usize = 48 * 48 * 48;
 /// Rows, in columns, of tall matrices.
 const TALL: usize = 16;
 /// The least depth: results of less are written in about the time that they take to compute.
-const SHALLOW: usize = 16;
+const MIN_DEPTH: usize = 16;
 /// Rows of which the library lays out a large matrix for too few, where vectors have 64 bytes; and the bytes of such a matrix, or of
 /// a thread's part of it.
-const SOME_ROWS: RangeInclusive<usize> = 16..=128;
+const SKINNY_ROWS: RangeInclusive<usize> = 16..=128;
 const MANY: usize = 2 << 20;
 /// The depth of short sums.
 const SHORT_SUMS: usize = 128;
 /// From this many rows and columns on threads share what is laid out of the right matrix.
-const LEAST_SHARED: usize = 192;
+const MIN_SHARED: usize = 192;
 /// As [`STRIP`], for threads that share them; and the most bytes of them.
 const WIDE: usize = 1024;
 const SHARED: usize = 8 << 20;
 /// The fewest rows of a shared block, which reads all panels.
-const SHORT: usize = MOST_ROWS;
+const SHORT: usize = MAX_ROWS;
 
 /// Is this the way for one thread's product of such matrices? It is where vectors have 32 bytes; with longer ones the library is
-/// faster (but see [`suits_some_rows`]). So it is with small matrices, and those that are tall, of which it does not lay out the left
+/// faster (but see [`suits_skinny`]). So it is with small matrices, and those that are tall, of which it does not lay out the left
 /// one.
-pub fn suits<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
-    let bytes = k.saturating_mul(n).saturating_mul(size_of::<S::Wide>());
-    let enough = if bytes < LARGE { FEW_ROWS + 1 } else { FEW_ROWS / 2 };
-    let is_large = m.saturating_mul(n).saturating_mul(k) > LEAST;
+pub fn is_suitable<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
+    let bytes = k.saturating_mul(n).saturating_mul(size_of::<S::Acc>());
+    let enough = if bytes < LARGE { MAX_GEMV_ROWS + 1 } else { MAX_GEMV_ROWS / 2 };
+    let is_large = m.saturating_mul(n).saturating_mul(k) > MIN_MULTIPLICATIONS;
     let is_tall = S::DIRECT && m > TALL * n;
-    has_vectors::<S::Wide>() && m >= enough && n >= WIDEST / 2 && k >= SHALLOW && is_large && !is_tall
+    has_vectors::<S::Acc>() && m >= enough && n >= MAX_PANEL / 2 && k >= MIN_DEPTH && is_large && !is_tall
 }
 
 /// Is this the way for one thread's product where vectors have 64 bytes? There the library is faster, but for some rows times a large
 /// matrix, and for short sums of one that lies across: what reads that in place ([`skinny`]) has to turn them back.
-pub(super) fn suits_some_rows<T: Ring>(product: &Product<T>) -> bool {
+pub(super) fn suits_skinny<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, .. } = *product;
-    if !T::IN_REGISTERS || level() != 2 || n < WIDEST || k < SHALLOW {
+    if !T::IN_REGISTERS || level() != 2 || n < MAX_PANEL || k < MIN_DEPTH {
         return false;
     }
     let is_large = k.saturating_mul(n).saturating_mul(size_of::<T>()) >= MANY;
     if b.columns == 1 {
-        is_large && SOME_ROWS.contains(&m)
+        is_large && SKINNY_ROWS.contains(&m)
     } else {
-        let (turned, most) = (*skinny::ROWS.end(), *SOME_ROWS.end());
-        is_large && m > turned && m <= most || m > most / 4 && m <= turned && k <= SHORT_SUMS
+        let (skinny_max, most) = (*skinny::ROWS.end(), *SKINNY_ROWS.end());
+        is_large && m > skinny_max && m <= most || m > most / 4 && m <= skinny_max && k <= SHORT_SUMS
     }
 }
 
 /// Do threads share what is laid out of the right matrix?
 pub(super) fn is_shared<T: Ring>(m: usize, n: usize, k: usize) -> bool {
-    has_vectors::<T>() && m.min(n) >= LEAST_SHARED && k >= SHALLOW
+    has_vectors::<T>() && m.min(n) >= MIN_SHARED && k >= MIN_DEPTH
 }
 
 fn has_vectors<T: Ring>() -> bool {
@@ -90,31 +90,31 @@ fn has_vectors<T: Ring>() -> bool {
 }
 
 /// Compute `a @ b` on this thread.
-pub(super) fn product<S: Multiply<Wide = T> + Source<T>, T: Ring>(product: &Product<S, T>, into: Into) {
+pub(super) fn product<S: Multiply<Acc = T> + Source<T>, T: Ring>(product: &Product<S, T>, beta: Beta) {
     let Product { m, n, k, .. } = *product;
     let (depth, height) = (depth::<T>(k), height::<T>(m, k));
     // What one block alone meets need not be kept.
     let (together, kept) =
         if height < m { (GROUP, STRIP.min(n.next_multiple_of(GROUP))) } else { (2 * GROUP, 2 * GROUP) };
-    scratch::with(block::<T>(height, depth) + kept * depth + room(depth), |memory: &mut [T]| {
+    scratch::with(block::<T>(height, depth) + kept * depth + scratch_len(depth), |memory: &mut [T]| {
         let (left, memory) = memory.split_at_mut(block::<T>(height, depth));
-        let (right, room) = memory.split_at_mut(kept * depth);
+        let (right, scratch) = memory.split_at_mut(kept * depth);
         for strip in strips(n, STRIP) {
             for depths in strips(k, depth) {
-                let fresh = into == Into::Fresh && depths.start == 0;
+                let overwrite = beta == Beta::Zero && depths.start == 0;
                 let slice = product.columns(strip.clone()).depths(depths);
                 for rows in parts(m, height) {
                     let is_first = rows.start == 0;
                     let block = slice.rows(rows);
-                    lay_rows(block.a, block.m, block.k, left, room);
+                    pack_left(block.a, block.m, block.k, left, scratch);
                     for group in strips(block.n, together) {
                         let from = if height < m { group.start * block.k } else { 0 };
                         let part = block.columns(group);
-                        let right = &mut right[from..from + laid(part.n) * part.k];
+                        let right = &mut right[from..from + padded_columns(part.n) * part.k];
                         if is_first {
-                            lay_columns(&part, right, room);
+                            pack_right(&part, right, scratch);
                         }
-                        with_widest(Sweep { part: &part, left, right, fresh });
+                        with_widest(BlockByPanels { part: &part, left, right, overwrite });
                     }
                 }
             }
@@ -123,7 +123,7 @@ pub(super) fn product<S: Multiply<Wide = T> + Source<T>, T: Ring>(product: &Prod
 }
 
 /// Compute `a @ b` on all threads; `done` is called with each block of the result (its rows and columns) that is complete.
-pub(super) fn shared<S: Multiply<Wide = T> + Source<T>, T: Ring>(product: &Product<S, T>, done: After<'_>) {
+pub(super) fn shared<S: Multiply<Acc = T> + Source<T>, T: Ring>(product: &Product<S, T>, done: OnBlock<'_>) {
     let Product { m, n, k, .. } = *product;
     let depth = depth::<T>(k);
     let width = n.div_ceil(n.div_ceil(WIDE)).next_multiple_of(GROUP);
@@ -137,20 +137,21 @@ pub(super) fn shared<S: Multiply<Wide = T> + Source<T>, T: Ring>(product: &Produ
                 .flat_map(|columns| rows.iter().map(move |rows| (rows.clone(), columns.clone())))
                 .collect();
             for depths in strips(k, deep) {
-                let (fresh, complete) = (depths.start == 0, depths.end == k);
+                let (overwrite, complete) = (depths.start == 0, depths.end == k);
                 let slice = product.columns(strip.clone()).depths(depths);
-                let right = lay_shared(&slice, depth, right);
+                let right = pack_shared(&slice, depth, right);
                 parallel_for(blocks.len(), |index| {
                     let (rows, columns) = blocks[index].clone();
                     let part = slice.rows(rows.clone()).columns(columns.clone());
-                    scratch::with(block::<T>(part.m, depth) + room(depth), |memory: &mut [T]| {
-                        let (left, room) = memory.split_at_mut(block::<T>(part.m, depth));
+                    scratch::with(block::<T>(part.m, depth) + scratch_len(depth), |memory: &mut [T]| {
+                        let (left, scratch) = memory.split_at_mut(block::<T>(part.m, depth));
                         for depths in strips(part.k, depth) {
-                            let fresh = fresh && depths.start == 0;
-                            let right = &right[depths.start * laid(slice.n) + columns.start * depths.len()..];
+                            let overwrite = overwrite && depths.start == 0;
+                            let right = &right
+                                [depths.start * padded_columns(slice.n) + columns.start * depths.len()..];
                             let part = part.depths(depths);
-                            lay_rows(part.a, part.m, part.k, left, room);
-                            with_widest(Sweep { part: &part, left, right, fresh });
+                            pack_left(part.a, part.m, part.k, left, scratch);
+                            with_widest(BlockByPanels { part: &part, left, right, overwrite });
                         }
                     });
                     if complete {
@@ -163,27 +164,27 @@ pub(super) fn shared<S: Multiply<Wide = T> + Source<T>, T: Ring>(product: &Produ
 }
 
 /// Lay out columns of the right matrix for some depths after the other.
-fn lay_shared<'a, S: Multiply<Wide = T> + Source<T>, T: Ring>(
+fn pack_shared<'a, S: Multiply<Acc = T> + Source<T>, T: Ring>(
     slice: &Product<S, T>,
     depth: usize,
     right: &'a mut [T],
 ) -> &'a [T] {
     let (groups, cuts) = (slice.n.div_ceil(GROUP), slice.k.div_ceil(depth));
-    let to = Target::over(&mut right[..laid(slice.n) * slice.k]);
+    let to = Target::over(&mut right[..padded_columns(slice.n) * slice.k]);
     parallel_for(groups * cuts, |index| {
         let (first, top) = (index % groups * GROUP, index / groups * depth);
         let part = slice.depths(top..slice.k.min(top + depth)).columns(first..slice.n.min(first + GROUP));
-        let start = to.at((top * laid(slice.n) + first * part.k) as isize);
+        let start = to.at((top * padded_columns(slice.n) + first * part.k) as isize);
         // SAFETY: groups of a depth have parts of their own, all of them inside of the slice.
-        let right = unsafe { std::slice::from_raw_parts_mut(start, laid(part.n) * part.k) };
-        scratch::with(room(depth), |room: &mut [T]| lay_columns(&part, right, room));
+        let right = unsafe { std::slice::from_raw_parts_mut(start, padded_columns(part.n) * part.k) };
+        scratch::with(scratch_len(depth), |scratch: &mut [T]| pack_right(&part, right, scratch));
     });
     right
 }
 
 /// Columns that are laid out for so many of a product.
-fn laid(columns: usize) -> usize {
-    columns.next_multiple_of(WIDEST)
+fn padded_columns(columns: usize) -> usize {
+    columns.next_multiple_of(MAX_PANEL)
 }
 
 /// Blocks of rows that threads take one after the other: small ones last, lest a thread wait for long.
@@ -192,9 +193,9 @@ fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
     let mut start = 0;
     while start < m {
         let left = m - start;
-        let rows = (left / (2 * num_threads())).next_multiple_of(most_rows()).clamp(SHORT, height.max(SHORT));
+        let rows = (left / (2 * num_threads())).next_multiple_of(max_rows()).clamp(SHORT, height.max(SHORT));
         // What is left is a tile at least.
-        let rows = if left < rows + FEWEST { left } else { rows };
+        let rows = if left < rows + MIN_ROWS { left } else { rows };
         blocks.push(start..start + rows);
         start += rows;
     }
@@ -204,13 +205,13 @@ fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
 /// The greatest depth at which operands are cut.
 fn depth<T>(k: usize) -> usize {
     let vector = if level() == 2 { 64 } else { 32 };
-    let most = CLOSE / (VECTORS * vector + most_rows() * size_of::<T>());
+    let most = L1_BYTES / (VECTORS * vector + max_rows() * size_of::<T>());
     k.div_ceil(k.div_ceil(most))
 }
 
 /// The most rows of a block.
 fn height<T>(m: usize, k: usize) -> usize {
-    m.min(NEAR / (depth::<T>(k) * size_of::<T>()) / most_rows() * most_rows())
+    m.min(L2_BYTES / (depth::<T>(k) * size_of::<T>()) / max_rows() * max_rows())
 }
 
 /// A range from zero in parts of one length, but for the last.
@@ -219,42 +220,42 @@ fn strips(length: usize, strip: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Lay out columns of the right matrix.
-fn lay_columns<S: Multiply<Wide = T> + Source<T>, T: Ring>(
+fn pack_right<S: Multiply<Acc = T> + Source<T>, T: Ring>(
     part: &Product<S, T>,
     to: &mut [T],
-    room: &mut [T],
+    scratch: &mut [T],
 ) {
-    with_widest(Columns { from: part.b, depth: part.k, count: part.n, to, room });
+    with_widest(Columns { from: part.b, depth: part.k, count: part.n, to, scratch });
 }
 
 /// Multiply a block by panels.
-struct Sweep<'a, S, T> {
+struct BlockByPanels<'a, S, T> {
     part: &'a Product<S, T>,
     left: &'a [T],
     right: &'a [T],
-    fresh: bool,
+    overwrite: bool,
 }
 
-impl<S: Multiply<Wide = T>, T: Ring> VectorLoop<T> for Sweep<'_, S, T> {
+impl<S: Multiply<Acc = T>, T: Ring> VectorLoop<T> for BlockByPanels<'_, S, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
-        let Sweep { part: &Product { m, n, k, out, out_row, .. }, left, right, fresh } = self;
+        let BlockByPanels { part: &Product { m, n, k, out, out_row, .. }, left, right, overwrite } = self;
         let width = VECTORS * V::COUNT;
-        let tiles = parts(m, most_rows());
+        let tiles = parts(m, max_rows());
         for first in (0..n).step_by(width) {
             let panel = right[first * k..][..width * k].as_ptr();
             for rows in tiles.clone() {
                 let to = out.wrapping_offset(rows.start as isize * out_row).wrapping_add(first);
                 let left = left[rows.start * k..][..rows.len() * k].as_ptr();
-                let tile = Tile { left, panel, depth: k, out: to, out_row, fresh };
+                let tile = Tile { left, panel, depth: k, out: to, out_row, overwrite };
                 if first + width <= n {
                     // SAFETY: inside the product's shape.
                     unsafe { tile.run::<V, FUSED>(rows.len()) };
                 } else {
                     // SAFETY: as above.
-                    unsafe { beyond::<T, V, FUSED>(&tile, rows.len(), n - first) };
+                    unsafe { edge_tile::<T, V, FUSED>(&tile, rows.len(), n - first) };
                 }
             }
         }
@@ -266,10 +267,10 @@ impl<S: Multiply<Wide = T>, T: Ring> VectorLoop<T> for Sweep<'_, S, T> {
 /// # Safety
 /// As of [`Tile::run`], but for the other columns.
 #[inline(always)]
-unsafe fn beyond<T: Ring, V: Lanes<T>, const FUSED: bool>(tile: &Tile<T>, rows: usize, columns: usize) {
-    let mut sums = [T::ZERO; MOST_ROWS * WIDEST];
+unsafe fn edge_tile<T: Ring, V: Lanes<T>, const FUSED: bool>(tile: &Tile<T>, rows: usize, columns: usize) {
+    let mut sums = [T::ZERO; MAX_ROWS * MAX_PANEL];
     let width = VECTORS * V::COUNT;
-    let whole = Tile { out: sums.as_mut_ptr(), out_row: width as isize, fresh: true, ..*tile };
+    let whole = Tile { out: sums.as_mut_ptr(), out_row: width as isize, overwrite: true, ..*tile };
     // SAFETY: the sums have room for a tile, and the result is the caller's.
     unsafe {
         whole.run::<V, FUSED>(rows);
@@ -277,7 +278,7 @@ unsafe fn beyond<T: Ring, V: Lanes<T>, const FUSED: bool>(tile: &Tile<T>, rows: 
             let to = tile.out.wrapping_offset(row as isize * tile.out_row);
             for (column, &sum) in sums.iter().enumerate().take(columns) {
                 let to = to.add(column);
-                *to = if tile.fresh { sum } else { T::plus(*to, sum) };
+                *to = if tile.overwrite { sum } else { T::plus(*to, sum) };
             }
         }
     }
@@ -289,7 +290,7 @@ mod tests {
     use crate::product::Matrix;
 
     /// A product of small whole numbers, by laid-out operands, of which any lies across.
-    fn check<T: Ring + Multiply<Wide = T> + std::fmt::Debug>([m, n, k]: [usize; 3], across: [bool; 2]) {
+    fn check<T: Ring + Multiply<Acc = T> + std::fmt::Debug>([m, n, k]: [usize; 3], across: [bool; 2]) {
         let numbers = |rows: usize, columns: usize, seed: usize| -> Vec<T> {
             (0..rows * columns).map(|i| T::factor(((i * 7919 + seed) % 17) as f64 - 8.0)).collect()
         };
@@ -304,19 +305,19 @@ mod tests {
             // SAFETY: inside of the matrices.
             (0..k).map(move |i| unsafe { (*a.at(row, i), *b.at(i, column)) })
         };
-        for into in [Into::Sum, Into::Fresh] {
-            product(&Product { m, n, k, a, b, out: out.as_mut_ptr(), out_row: n as isize }, into);
+        for beta in [Beta::One, Beta::Zero] {
+            product(&Product { m, n, k, a, b, out: out.as_mut_ptr(), out_row: n as isize }, beta);
             for (at, (&found, &before)) in out.iter().zip(&before).enumerate() {
-                let start = if into == Into::Sum { before } else { T::ZERO };
+                let start = if beta == Beta::One { before } else { T::ZERO };
                 let sum = terms(at / n, at % n).fold(start, |sum, (x, y)| T::add_product::<false>(sum, x, y));
-                assert_eq!(found, sum, "{m} by {k} by {n}, across: {across:?}, {into:?}");
+                assert_eq!(found, sum, "{m} by {k} by {n}, across: {across:?}, {beta:?}");
             }
         }
     }
 
     #[test]
     fn any_rows_columns_and_depths_are_summed() {
-        let rows = (FEWEST..=2 * MOST_ROWS + 3).chain([100, 133]);
+        let rows = (MIN_ROWS..=2 * MAX_ROWS + 3).chain([100, 133]);
         for (m, across) in rows.flat_map(|m| [[false, false], [true, false], [false, true]].map(|x| (m, x))) {
             for [n, k] in [[16, 5], [33, 16], [70, 31], [129, 9]] {
                 check::<f32>([m, n, k], across);

@@ -40,7 +40,7 @@ const fn steps(bits: usize) -> usize {
 }
 
 /// Has the processor what codes of so many bits need?
-pub(super) fn suits(bits: usize) -> bool {
+pub(super) fn is_suitable(bits: usize) -> bool {
     !is_across(bits) || bytes_apart::is_available()
 }
 
@@ -58,7 +58,7 @@ struct Job<'a, const D: usize> {
 /// Compute a product.
 ///
 /// # Safety
-/// The processor has AVX-512 with VNNI, and the packed matrix [`suits`].
+/// The processor has AVX-512 with VNNI, and the packed matrix [`is_suitable`].
 pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
     let TurnedProduct { packed, rows, columns, .. } = *product;
     let (how, depth) = (packed.how, product.depth());
@@ -372,7 +372,7 @@ impl<const D: usize> Job<'_, D> {
 /// where one group fills a vector (`WHOLE`), so do the packed bytes, if those are whole numbers of codes.
 ///
 /// # Safety
-/// The row can be read, and the processor has what [`suits`] asks for.
+/// The row can be read, and the processor has what [`is_suitable`] asks for.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 unsafe fn read<const KIND: u8, const WHOLE: bool>(

@@ -44,10 +44,10 @@ const _: () = assert!((LARGEST_GROUP << 14) + (3 << 15) < 1 << 22);
 const LEAST: i32 = -64;
 
 /// Does this suit a product?
-pub(super) fn suits(product: &TurnedProduct) -> bool {
+pub(super) fn is_suitable(product: &TurnedProduct) -> bool {
     let how = product.packed.how;
     let is_along = product.rows < ACROSS;
-    let is_whole = how.mode() != QuantizationMode::Mxfp8 && (!is_along || along::suits(how.bits()));
+    let is_whole = how.mode() != QuantizationMode::Mxfp8 && (!is_along || along::is_suitable(how.bits()));
     let is_moderate = || {
         vectorised(
             #[inline(always)]
@@ -242,9 +242,9 @@ fn beginnings<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
     array_of(|place| _mm512_sub_epi32(_mm512_set1_epi32(offsets[place]), sums[place]))
 }
 
-/// Compute what [`suits`].
+/// Compute what [`is_suitable`].
 pub(super) fn compute(product: &TurnedProduct) {
-    if tiles::suit(product) {
+    if tiles::is_suitable(product) {
         return if is_even(product) { tiles::run::<3>(product) } else { tiles::run::<4>(product) };
     }
     let is_along = product.rows < ACROSS;
@@ -419,7 +419,7 @@ mod tests {
             [70, 3, 1],
         ];
         for bits in [1, 2, 3, 4, 5, 6, 8] {
-            let least = if along::suits(bits as usize) { 0 } else { ACROSS };
+            let least = if along::is_suitable(bits as usize) { 0 } else { ACROSS };
             let shapes: Vec<_> = shapes.into_iter().filter(|&[rows, ..]| rows >= least).collect();
             check_products(bits, &shapes, [compute; 2]);
         }
@@ -469,19 +469,19 @@ mod tests {
         let how = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
         let odd = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(5)).unwrap();
         // Of a matrix without rows, by a row of ones and one of `x`.
-        let suits = |how: Quantization, x: f32| {
+        let is_suitable = |how: Quantization, x: f32| {
             let none = |length| Layout::contiguous(Shape::from([0, length]));
             let (words, groups) = (none(how.words(32)), none(1));
             let factors = View::of::<f32>(&[], &groups);
             let packed = Packed::new(how, View::of::<u32>(&[], &words), factors, Some(factors), 32);
             let (x, out) = ([[1.0; 32], [x; 32]].concat(), Target::over(&mut []));
-            suits(&TurnedProduct { packed: &packed, first: 0, x: &x, rows: 2, columns: 0, out })
+            is_suitable(&TurnedProduct { packed: &packed, first: 0, x: &x, rows: 2, columns: 0, out })
         };
-        assert_eq!(suits(how, 1e-10), is_available());
-        assert_eq!(suits(how, 0.0), is_available());
+        assert_eq!(is_suitable(how, 1e-10), is_available());
+        assert_eq!(is_suitable(how, 0.0), is_available());
         for wild in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
-            assert!(!suits(how, wild), "{wild}");
+            assert!(!is_suitable(how, wild), "{wild}");
         }
-        assert_eq!(suits(odd, 1.0), is_available() && along::suits(5));
+        assert_eq!(is_suitable(odd, 1.0), is_available() && along::is_suitable(5));
     }
 }

@@ -26,7 +26,7 @@ const STRIP: usize = 4 * SIDE;
 const PLACES: usize = 4;
 
 /// Are there such tiles, and is the product of as many rows as to be worth them?
-pub(super) fn suit(product: &TurnedProduct) -> bool {
+pub(super) fn is_suitable(product: &TurnedProduct) -> bool {
     product.rows >= super::ACROSS && is_supported(TileType::Int8)
 }
 

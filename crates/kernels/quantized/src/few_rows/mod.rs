@@ -39,7 +39,7 @@ const PADDING: usize = 16;
 const JOB: usize = 1 << 16;
 
 /// Does this suit a product?
-pub(super) fn suits(product: &TurnedProduct) -> bool {
+pub(super) fn is_suitable(product: &TurnedProduct) -> bool {
     level() > 0 && product.rows <= MOST && kind_of(product.packed.how).is_some()
 }
 
@@ -61,7 +61,7 @@ fn has_small_rows(product: &TurnedProduct) -> bool {
     )
 }
 
-/// Compute what [`suits`].
+/// Compute what [`is_suitable`].
 pub(super) fn compute(product: &TurnedProduct) {
     let kind = kind_of(product.packed.how).expect("asked before");
     match level() {

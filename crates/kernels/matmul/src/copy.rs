@@ -38,14 +38,14 @@ pub fn pack<T: Copy, W>(
 /// Copy a matrix of any strides into dense rows `stride` apart.
 pub fn copy<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
     if from.rows == 1 {
-        turn(from, rows, columns, to, stride);
+        transpose_block(from, rows, columns, to, stride);
     } else {
         pack(from, rows, columns, to, stride, |x| x);
     }
 }
 
 /// Copy a matrix whose columns are dense into dense rows `stride` apart.
-fn turn<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
+fn transpose_block<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
     debug_assert!(from.rows == 1 && stride >= columns && to.len() + stride >= rows * stride + columns);
     let Some(tile) = transpose::tile(size_of::<T>(), transpose::Stores::Cached) else {
         return pack(from, rows, columns, to, stride, |x| x);

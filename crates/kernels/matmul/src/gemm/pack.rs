@@ -4,9 +4,9 @@ use umber_kernels_base::caches::LINE;
 use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop};
 
 use super::interleave::{SLACK, interleave};
-use super::kernel::{FEWEST, VECTORS, most_rows, parts, with_height};
+use super::kernel::{MIN_ROWS, VECTORS, max_rows, parts, with_height};
+use crate::copy::{copy, pack};
 use crate::multiply::{Multiply, widen};
-use crate::pack::{copy, pack};
 use crate::product::Matrix;
 
 /// Lines that are widened together, before they are turned.
@@ -15,7 +15,7 @@ const LINES: usize = 16;
 const TOGETHER: usize = 4;
 
 /// Elements of scratch that laying out so great a depth takes.
-pub(super) fn room(depth: usize) -> usize {
+pub(super) fn scratch_len(depth: usize) -> usize {
     LINES * depth
 }
 
@@ -25,25 +25,25 @@ pub(super) fn block<T>(rows: usize, depth: usize) -> usize {
 }
 
 /// Lay out a block of the left matrix: tile after tile, and of each tile the elements of one depth side by side.
-pub(super) fn lay_rows<S: Multiply<Wide = T>, T: Ring>(
+pub(super) fn pack_left<S: Multiply<Acc = T>, T: Ring>(
     from: Matrix<S>,
     rows: usize,
     depth: usize,
     to: &mut [T],
-    room: &mut [T],
+    scratch: &mut [T],
 ) {
-    debug_assert!(rows >= FEWEST, "a tile has so many");
-    for tile in parts(rows, most_rows()) {
+    debug_assert!(rows >= MIN_ROWS, "a tile has so many");
+    for tile in parts(rows, max_rows()) {
         let (from, to) = (from.from(tile.start, 0), &mut to[tile.start * depth..]);
-        with_height!(tile.len(), H => lay_tile::<S, T, H>(from, depth, to, room));
+        with_height!(tile.len(), H => pack_tile::<S, T, H>(from, depth, to, scratch));
     }
 }
 
-fn lay_tile<S: Multiply<Wide = T>, T: Ring, const H: usize>(
+fn pack_tile<S: Multiply<Acc = T>, T: Ring, const H: usize>(
     from: Matrix<S>,
     depth: usize,
     to: &mut [T],
-    room: &mut [T],
+    scratch: &mut [T],
 ) {
     if from.columns != 1 {
         for (depth, together) in to.chunks_exact_mut(H).enumerate().take(depth) {
@@ -56,11 +56,11 @@ fn lay_tile<S: Multiply<Wide = T>, T: Ring, const H: usize>(
     }
     let (mut start, mut line) = (from.start.cast::<T>(), from.rows);
     if !S::DIRECT {
-        for (row, room) in room.chunks_exact_mut(depth).enumerate().take(H) {
+        for (row, scratch) in scratch.chunks_exact_mut(depth).enumerate().take(H) {
             // SAFETY: a row of the matrix is dense.
-            widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), depth) }, room);
+            widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), depth) }, scratch);
         }
-        (start, line) = (room.as_ptr(), depth as isize);
+        (start, line) = (scratch.as_ptr(), depth as isize);
     }
     // SAFETY: rows of the matrix, or their copies.
     unsafe { interleave::<T, H>(start, line, depth, to) };
@@ -72,33 +72,33 @@ pub(super) struct Columns<'a, S, T> {
     pub(super) depth: usize,
     pub(super) count: usize,
     pub(super) to: &'a mut [T],
-    pub(super) room: &'a mut [T],
+    pub(super) scratch: &'a mut [T],
 }
 
-impl<S: Multiply<Wide = T> + Source<T>, T: Ring> VectorLoop<T> for Columns<'_, S, T> {
+impl<S: Multiply<Acc = T> + Source<T>, T: Ring> VectorLoop<T> for Columns<'_, S, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
-        let Columns { from, depth, count, to, room } = self;
+        let Columns { from, depth, count, to, scratch } = self;
         let width = VECTORS * V::COUNT;
         let whole = if from.columns == 1 { count / width * width } else { 0 };
         let (panels, rest) = to.split_at_mut(whole * depth);
-        lay_panels::<S, T, V>(from, depth, panels);
+        pack_panels::<S, T, V>(from, depth, panels);
         for (panel, to) in rest.chunks_exact_mut(width * depth).enumerate() {
             let first = whole + panel * width;
             let columns = width.min(count.saturating_sub(first));
             if columns < width {
                 to.chunks_exact_mut(width).for_each(|row| row[columns..].fill(T::ZERO));
             }
-            lay_panel(from.from(0, first), depth, columns, to, width, room);
+            pack_panel(from.from(0, first), depth, columns, to, width, scratch);
         }
     }
 }
 
 /// Lay out whole panels, whose rows are dense.
 #[inline(always)]
-fn lay_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize, panels: &mut [T]) {
+fn pack_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize, panels: &mut [T]) {
     let width = VECTORS * V::COUNT;
     let count = panels.len() / (depth * width);
     let to = panels.as_mut_ptr();
@@ -119,13 +119,13 @@ fn lay_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize,
 }
 
 /// Lay out one panel.
-fn lay_panel<S: Multiply<Wide = T>, T: Ring>(
+fn pack_panel<S: Multiply<Acc = T>, T: Ring>(
     from: Matrix<S>,
     depth: usize,
     columns: usize,
     to: &mut [T],
     width: usize,
-    room: &mut [T],
+    scratch: &mut [T],
 ) {
     if S::DIRECT {
         let from = Matrix { start: from.start.cast::<T>(), rows: from.rows, columns: from.columns };
@@ -133,11 +133,11 @@ fn lay_panel<S: Multiply<Wide = T>, T: Ring>(
     } else if from.rows == 1 {
         for left in (0..columns).step_by(LINES) {
             let count = LINES.min(columns - left);
-            for (line, room) in room.chunks_exact_mut(depth).enumerate().take(count) {
+            for (line, scratch) in scratch.chunks_exact_mut(depth).enumerate().take(count) {
                 // SAFETY: a column of the matrix is dense.
-                widen(unsafe { std::slice::from_raw_parts(from.at(0, left + line), depth) }, room);
+                widen(unsafe { std::slice::from_raw_parts(from.at(0, left + line), depth) }, scratch);
             }
-            let lines = Matrix { start: room.as_ptr(), rows: 1, columns: depth as isize };
+            let lines = Matrix { start: scratch.as_ptr(), rows: 1, columns: depth as isize };
             copy(lines, depth, count, &mut to[left..], width);
         }
     } else {
