@@ -21,7 +21,7 @@ const LONG: usize = 1 << 17;
 const BLOCK: usize = 512;
 const BLOCK_BYTES: usize = 2048;
 /// Bytes behind a row that are asked for while a place is looked for.
-const AHEAD: usize = 4096;
+const PREFETCH_BYTES: usize = 4096;
 /// Keys compared side by side.
 const LANES: usize = 32;
 /// Results found at once when they lie closer together than the elements of one.
@@ -37,14 +37,14 @@ const TILE: usize = 256;
 pub fn arg_reduce(kind: ArgReduceKind, src: View, axis: usize, dst: ViewMut) {
     let to = Target::of(&dst);
     let mut others = StridedLoops::new(&[], [&[], &[]]);
-    let mut place = 0;
+    let mut index = 0;
     let keeps_axes = dst.shape().len() == src.shape().len();
     for (other, (&length, &stride)) in src.shape().iter().zip(src.strides()).enumerate() {
         if other != axis {
-            assert_eq!(dst.shape()[place], length, "shape of the result of an arg-reduction");
-            others.push(Loop { length, strides: [stride, dst.strides()[place]] });
+            assert_eq!(dst.shape()[index], length, "shape of the result of an arg-reduction");
+            others.push(Loop { length, strides: [stride, dst.strides()[index]] });
         }
-        place += usize::from(other != axis || keeps_axes);
+        index += usize::from(other != axis || keeps_axes);
     }
     // The greatest key wins: of the least element, or of the greatest.
     let direction = match kind {
@@ -75,16 +75,16 @@ impl<T: Keyed> Search<T> {
         let results = self.others.count();
         let closest = self.others.loops().iter().enumerate().min_by_key(|(_, l)| l.strides[0].abs());
         match closest {
-            Some((place, l)) if l.strides[0].abs() < self.stride.abs() => {
-                let columns = self.others.remove(place);
+            Some((index, l)) if l.strides[0].abs() < self.stride.abs() => {
+                let columns = self.others.remove(index);
                 self.columns(columns);
             }
             _ if results < num_threads() && self.length >= LONG => {
-                self.others.walk(0..results, |[from, to]| self.share_row(from, to));
+                self.others.walk(0..results, |[from, to]| self.parallel_row(from, to));
             }
             _ => parallel_ranges(results, GRAIN / self.length.max(1), |range| {
                 self.others.walk(range, |[from, to]| {
-                    let best = self.row(from, 0..self.length).map_or(0, |(_, place)| place);
+                    let best = self.row(from, 0..self.length).map_or(0, |(_, index)| index);
                     // SAFETY: the offset comes from the layout of the destination; tasks have disjoint results.
                     unsafe { *self.to.at(to) = best as u32 };
                 });
@@ -105,7 +105,7 @@ impl<T: Keyed> Search<T> {
         best.map(|(key, start)| {
             if self.stride == 1 {
                 // Most likely the next row, which memory brings while the place is looked for.
-                prefetch_lines(self.from.at(from + range.end as isize), AHEAD, Cache::L2);
+                prefetch_lines(self.from.at(from + range.end as isize), PREFETCH_BYTES, Cache::L2);
             }
             let count = Self::BLOCK.min(range.end - start);
             (key, start + self.first_of(key, from, start, count))
@@ -116,13 +116,13 @@ impl<T: Keyed> Search<T> {
     #[inline(never)]
     fn first_of(&self, key: T::Key, from: isize, start: usize, count: usize) -> usize {
         if self.stride != 1 {
-            return (0..count).find(|&place| self.key(from, start + place) == key).unwrap_or(0);
+            return (0..count).find(|&index| self.key(from, start + index) == key).unwrap_or(0);
         }
         let block = self.block(from, start, count);
         let direction = self.direction;
         vectorised_by_avx2(
             #[inline(always)]
-            move || first_place(block, key, direction),
+            move || first_index(block, key, direction),
         )
     }
 
@@ -133,16 +133,16 @@ impl<T: Keyed> Search<T> {
     }
 
     #[inline(always)]
-    fn key(&self, from: isize, place: usize) -> T::Key {
+    fn key(&self, from: isize, index: usize) -> T::Key {
         // SAFETY: the layout of the source holds the row.
-        unsafe { *self.from.at(from + place as isize * self.stride) }.key(self.direction)
+        unsafe { *self.from.at(from + index as isize * self.stride) }.key(self.direction)
     }
 
     #[inline(never)]
     fn block_best(&self, from: isize, start: usize, count: usize) -> T::Key {
         if self.stride != 1 {
-            let keys = (start..start + count).map(|place| self.key(from, place));
-            return keys.fold(T::Key::LEAST, Ord::max);
+            let keys = (start..start + count).map(|index| self.key(from, index));
+            return keys.fold(T::Key::MIN, Ord::max);
         }
         let block = self.block(from, start, count);
         let direction = self.direction;
@@ -153,7 +153,7 @@ impl<T: Keyed> Search<T> {
     }
 
     /// One long row, shared among threads.
-    fn share_row(&self, from: isize, to: isize) {
+    fn parallel_row(&self, from: isize, to: isize) {
         let parts = self.length / (LONG / 2);
         let mut bests = vec![None; parts];
         let shared = Target::over(&mut bests);
@@ -165,7 +165,7 @@ impl<T: Keyed> Search<T> {
         });
         let first = bests.into_iter().flatten().reduce(|a, b| if b.0 > a.0 { b } else { a });
         // SAFETY: the offset comes from the layout of the destination.
-        unsafe { *self.to.at(to) = first.map_or(0, |(_, place)| place) as u32 };
+        unsafe { *self.to.at(to) = first.map_or(0, |(_, index)| index) as u32 };
     }
 
     /// Many neighbouring results at once, one row of elements after another.
@@ -179,29 +179,29 @@ impl<T: Keyed> Search<T> {
                 self.others.walk(outer..outer + 1, |offsets| at = offsets);
                 let [from, to] = array_of::<_, 2>(|i| at[i] + first as isize * columns.strides[i]);
                 let width = TILE.min(columns.length - first);
-                let mut places = [0u32; TILE];
-                self.tile(from, columns.strides[0], &mut places[..width]);
-                for (j, &place) in places[..width].iter().enumerate() {
+                let mut indices = [0u32; TILE];
+                self.tile(from, columns.strides[0], &mut indices[..width]);
+                for (j, &index) in indices[..width].iter().enumerate() {
                     // SAFETY: the offset comes from the layout of the destination; tasks have disjoint results.
-                    unsafe { *self.to.at(to + j as isize * columns.strides[1]) = place };
+                    unsafe { *self.to.at(to + j as isize * columns.strides[1]) = index };
                 }
             }
         });
     }
 
-    fn tile(&self, from: isize, step: isize, places: &mut [u32]) {
-        let width = places.len();
-        let mut row = [T::Key::LEAST; TILE];
-        let mut best = [T::Key::LEAST; TILE];
-        for turn in 0..self.length {
-            let first = self.from.at(from + turn as isize * self.stride);
+    fn tile(&self, from: isize, step: isize, indices: &mut [u32]) {
+        let width = indices.len();
+        let mut row = [T::Key::MIN; TILE];
+        let mut best = [T::Key::MIN; TILE];
+        for row_index in 0..self.length {
+            let first = self.from.at(from + row_index as isize * self.stride);
             let direction = self.direction;
-            let (row, best, places) = (&mut row[..width], &mut best[..width], &mut *places);
+            let (row, best, indices) = (&mut row[..width], &mut best[..width], &mut *indices);
             vectorised_by_avx2(
                 #[inline(always)]
                 move || {
                     read_keys(first, step, direction, row);
-                    keep_greater(row, turn as u32, best, places);
+                    update_best(row, row_index as u32, best, indices);
                 },
             );
         }
@@ -231,7 +231,7 @@ fn greater<K: Key>(a: K, b: K) -> K {
 }
 
 #[inline(always)]
-fn first_place<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
+fn first_index<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
     // As in `greatest_key`.
     match direction {
         Direction::Ascending => first_of(block, key, Direction::Ascending),
@@ -243,7 +243,7 @@ fn first_place<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usiz
 #[inline(always)]
 fn first_of<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
     let (vectors, rest) = block.as_chunks::<LANES>();
-    for (turn, vector) in vectors.iter().enumerate() {
+    for (row_index, vector) in vectors.iter().enumerate() {
         // All of a vector are asked, since one answer takes no longer.
         let mut is_here = false;
         for element in vector {
@@ -254,7 +254,7 @@ fn first_of<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
             for (lane, element) in (0u32..).zip(vector) {
                 first = first.min(if element.key(direction) == key { lane } else { LANES as u32 });
             }
-            return turn * LANES + first as usize;
+            return row_index * LANES + first as usize;
         }
     }
     let before = block.len() - rest.len();
@@ -278,10 +278,10 @@ fn read_keys<T: Keyed>(first: *const T, step: isize, direction: Direction, keys:
 }
 
 #[inline(always)]
-fn keep_greater<K: Key>(row: &[K], turn: u32, best: &mut [K], places: &mut [u32]) {
-    for ((&key, best), place) in row.iter().zip(best).zip(places) {
+fn update_best<K: Key>(row: &[K], row_index: u32, best: &mut [K], indices: &mut [u32]) {
+    for ((&key, best), index) in row.iter().zip(best).zip(indices) {
         let is_better = key > *best;
-        *place = if is_better { turn } else { *place };
+        *index = if is_better { row_index } else { *index };
         *best = if is_better { key } else { *best };
     }
 }

@@ -36,11 +36,11 @@ const GRAIN: usize = 1 << 14;
 /// Runs of fewer elements are copied first where several make a result.
 const RUN: usize = 64;
 /// Results of so few elements are computed side by side.
-const FEW: usize = 16;
+const MAX_SIDE_BY_SIDE: usize = 16;
 
 /// A measure of how far elements are from their mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spread {
+pub enum Dispersion {
     /// The sum of squared distances, divided.
     Variance,
     /// Its square root.
@@ -52,8 +52,8 @@ pub enum Spread {
 ///
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
-pub fn spread(x: View, axes: Range<usize>, freedom: f64, spread: Spread, dst: ViewMut) {
-    compute(x, axes, Wanted::Spread { spread, freedom }, [&dst, &dst]);
+pub fn dispersion(x: View, axes: Range<usize>, freedom: f64, dispersion: Dispersion, dst: ViewMut) {
+    compute(x, axes, MomentsOutput::Dispersion { dispersion, freedom }, [&dst, &dst]);
 }
 
 /// For each place of the other axes, the mean of `x` over `axes` as a sum of two numbers, the mean rounded and what that lost, into
@@ -62,10 +62,10 @@ pub fn spread(x: View, axes: Range<usize>, freedom: f64, spread: Spread, dst: Vi
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
 pub fn mean_parts(x: View, axes: Range<usize>, high: ViewMut, low: ViewMut) {
-    compute(x, axes, Wanted::Mean, [&high, &low]);
+    compute(x, axes, MomentsOutput::Mean, [&high, &low]);
 }
 
-fn compute(x: View, axes: Range<usize>, wanted: Wanted, dst: [&ViewMut; 2]) {
+fn compute(x: View, axes: Range<usize>, output: MomentsOutput, dst: [&ViewMut; 2]) {
     assert!(
         x.shape()
             .iter()
@@ -86,7 +86,7 @@ fn compute(x: View, axes: Range<usize>, wanted: Wanted, dst: [&ViewMut; 2]) {
         return match_dtype!(float x.dtype(), T => {
             let copy = umber_kernels_base::dense::dense::<T>(x);
             let layout = umber_types::Layout::contiguous(x.shape().into());
-            compute(View::of(&copy, &layout), axes, wanted, dst);
+            compute(View::of(&copy, &layout), axes, output, dst);
         }, else => panic!("{} is no real float", x.dtype()));
     }
     let mut results = StridedLoops::default();
@@ -106,7 +106,7 @@ fn compute(x: View, axes: Range<usize>, wanted: Wanted, dst: [&ViewMut; 2]) {
         let task = Task::<T> {
             src: Source::of(&x),
             dst: dst.map(|view| Target::of(view)),
-            wanted,
+            output,
             runs,
             length: inner.length / folds,
             step: inner.strides[0] * folds as isize,
@@ -114,10 +114,10 @@ fn compute(x: View, axes: Range<usize>, wanted: Wanted, dst: [&ViewMut; 2]) {
             summed,
             results,
         };
-        let is_few = task.runs.len() == 1 && inner.length <= FEW;
+        let is_few = task.runs.len() == 1 && inner.length <= MAX_SIDE_BY_SIDE;
         let is_beside = task.step != 1 && across.strides[0] == 1;
         if task.runs.is_empty() || task.length == 0 {
-            task.set_nothing();
+            task.set_empty();
         } else if folds > 1 || across.length >= 8 && (is_few || is_beside) {
             task.by_columns();
         } else {
@@ -140,15 +140,15 @@ fn folds(width: usize, rows: usize) -> usize {
 
 /// What is computed of the elements of each result.
 #[derive(Clone, Copy)]
-enum Wanted {
-    Spread { spread: Spread, freedom: f64 },
+enum MomentsOutput {
+    Dispersion { dispersion: Dispersion, freedom: f64 },
     Mean,
 }
 
 struct Task<T: Real> {
     src: Source<T>,
     dst: [Target<T::Compute>; 2],
-    wanted: Wanted,
+    output: MomentsOutput,
     /// Where the runs begin that the elements of one result lie in.
     runs: SmallVec<[isize; 1]>,
     /// Elements of a run, and the distance between them.
@@ -177,7 +177,7 @@ struct Moments {
 impl Moments {
     /// Those of these elements and others.
     #[inline(always)]
-    fn joined(self, other: Moments) -> Moments {
+    fn combine(self, other: Moments) -> Moments {
         let count = self.count + other.count;
         let distance = other.mean - self.mean;
         let part = other.count / count;
@@ -211,8 +211,8 @@ impl<T: Real> Task<T> {
         (self.runs[part / cuts], first..self.length.min(first + height))
     }
 
-    fn wants_squares(&self) -> bool {
-        matches!(self.wanted, Wanted::Spread { .. })
+    fn needs_squares(&self) -> bool {
+        matches!(self.output, MomentsOutput::Dispersion { .. })
     }
 
     /// Each result by itself.
@@ -239,16 +239,16 @@ impl<T: Real> Task<T> {
         let mut rows = found.chunks_exact(parts);
         self.results.walk(0..count, |[from, to]| {
             let moments = rows.next().expect("a row of parts for each result");
-            let joined = moments[1..].iter().fold(moments[0], |all, &part| all.joined(part));
-            self.set(from, to, joined);
+            let combine = moments[1..].iter().fold(moments[0], |all, &part| all.combine(part));
+            self.set(from, to, combine);
         });
     }
 
     /// The results of nothing.
-    fn set_nothing(&self) {
-        let [high, low] = match self.wanted {
-            Wanted::Spread { freedom, .. } => [0.0 / freedom; 2],
-            Wanted::Mean => [f64::NAN, 0.0],
+    fn set_empty(&self) {
+        let [high, low] = match self.output {
+            MomentsOutput::Dispersion { freedom, .. } => [0.0 / freedom; 2],
+            MomentsOutput::Mean => [f64::NAN, 0.0],
         };
         self.results.walk(0..self.results.count(), |[_, to]| self.write(to, high, low));
     }
@@ -258,7 +258,7 @@ impl<T: Real> Task<T> {
         // SAFETY: elements of the destinations, which one task writes.
         unsafe {
             *self.dst[0].at(to) = T::Compute::nearest(high);
-            if !self.wants_squares() {
+            if !self.needs_squares() {
                 *self.dst[1].at(to) = T::Compute::nearest(low);
             }
         }
@@ -267,8 +267,8 @@ impl<T: Real> Task<T> {
     /// Store a result. One that the range of numbers may have spoilt on the way is computed anew, step by step.
     fn set(&self, from: isize, to: isize, moments: Moments) {
         let src = self.src.shifted(from);
-        match self.wanted {
-            Wanted::Spread { spread, freedom } => {
+        match self.output {
+            MomentsOutput::Dispersion { dispersion, freedom } => {
                 let Moments { count, squares, differ, .. } = moments;
                 let is_lost = are_squares_lost::<T::Compute>(squares, count);
                 let (squares, scale) = if is_lost && (differ || !squares.is_finite()) {
@@ -276,13 +276,13 @@ impl<T: Real> Task<T> {
                 } else {
                     (squares, Scale::ONE)
                 };
-                let value = match spread {
-                    Spread::Variance => scale.restore(scale.restore(squares / freedom)),
-                    Spread::Deviation => scale.restore((squares / freedom).sqrt()),
+                let value = match dispersion {
+                    Dispersion::Variance => scale.restore(scale.restore(squares / freedom)),
+                    Dispersion::Deviation => scale.restore((squares / freedom).sqrt()),
                 };
                 self.write(to, value, 0.0);
             }
-            Wanted::Mean => {
+            MomentsOutput::Mean => {
                 // SAFETY: an element of the source.
                 let first = unsafe { *src.at(0) }.widen().wide();
                 let mean = first + moments.mean;
@@ -309,19 +309,19 @@ impl<T: Real> Task<T> {
     }
 
     /// The greatest distance of an element from zero; not finite if one is not.
-    fn reach(&self, src: Source<T>) -> f64 {
-        let mut reach = 0f64;
-        self.each(src, |value| reach = if value.abs() <= reach { reach } else { value.abs() });
-        reach
+    fn max_abs(&self, src: Source<T>) -> f64 {
+        let mut max_abs = 0f64;
+        self.each(src, |value| max_abs = if value.abs() <= max_abs { max_abs } else { value.abs() });
+        max_abs
     }
 
     /// The sum of squared distances from the mean of scaled elements, and the scale.
     fn scaled_squares(&self, src: Source<T>) -> (f64, Scale) {
-        let reach = self.reach(src);
-        if !reach.is_finite() {
+        let max_abs = self.max_abs(src);
+        if !max_abs.is_finite() {
             return (f64::NAN, Scale::ONE);
         }
-        let (scale, count) = (Scale::of(reach), self.summed.count() as f64);
+        let (scale, count) = (Scale::of(max_abs), self.summed.count() as f64);
         // SAFETY: an element of the source.
         let first = scale.apply(unsafe { *src.at(0) }.widen().wide());
         let mut sum = 0.0;
@@ -337,9 +337,9 @@ impl<T: Real> Task<T> {
 
     /// The mean of elements whose sum overflows.
     fn scaled_mean(&self, src: Source<T>) -> f64 {
-        let reach = self.reach(src);
+        let max_abs = self.max_abs(src);
         let (scale, count) =
-            (if reach.is_finite() { Scale::of(reach) } else { Scale::ONE }, self.summed.count());
+            (if max_abs.is_finite() { Scale::of(max_abs) } else { Scale::ONE }, self.summed.count());
         let mut sum = 0.0;
         self.each(src, |value| sum += scale.apply(value));
         scale.restore(sum / count as f64)
@@ -380,7 +380,7 @@ impl<T: Real> Task<T> {
             let offsets = sum_over(values, origin, |value| value - origin, |at| ask(0, at));
             let mean = (origin.wide() - first) + offsets / count as f64;
             let mut block = Moments { count: count as f64, mean, squares: 0.0, differ: false };
-            if self.wants_squares() {
+            if self.needs_squares() {
                 let centre = T::Compute::nearest(first + mean);
                 let distance = |value: T::Compute| (value - centre) * (value - centre);
                 let squares = sum_over(values, centre, distance, |at| ask(1, at));
@@ -388,7 +388,7 @@ impl<T: Real> Task<T> {
                 block.differ =
                     block.squares != 0.0 || values.iter().fold(false, |any, &value| any | (value != origin));
             }
-            all = if start == part.start { block } else { all.joined(block) };
+            all = if start == part.start { block } else { all.combine(block) };
         }
         all
     }
@@ -431,13 +431,13 @@ impl<T: Real> Task<T> {
             let [from, to] = begin(group);
             for column in 0..WIDTH.min(inner.length - first) {
                 let folds = (0..self.folds).map(|fold| column + fold * inner.length);
-                let joined = parts
+                let combine = parts
                     .iter()
                     .flat_map(|part| folds.clone().map(move |column| part[column]))
-                    .reduce(Moments::joined)
+                    .reduce(Moments::combine)
                     .expect("a result has parts");
                 let place = (first + column) as isize;
-                self.set(from + place * inner.strides[0], to + place * inner.strides[1], joined);
+                self.set(from + place * inner.strides[0], to + place * inner.strides[1], combine);
             }
         }
     }
@@ -515,7 +515,7 @@ impl<T: Real> Task<T> {
                     prefetch_lines(next, WIDTH * size_of::<T>(), Cache::L2);
                 }
             };
-            let squares = if self.wants_squares() {
+            let squares = if self.needs_squares() {
                 // SAFETY: as above.
                 unsafe { column_sums(&block, |value, j| (value - centre[j]) * (value - centre[j]), next) }
             } else {
@@ -532,7 +532,7 @@ impl<T: Real> Task<T> {
             }
         }
         let mut differ = all.1.map(|squares| squares != 0.0);
-        if self.wants_squares() && differ[..columns].contains(&false) {
+        if self.needs_squares() && differ[..columns].contains(&false) {
             let mut values = firsts;
             for row in rows.clone() {
                 self.load_columns(src.at(run + row as isize * self.step), columns, &mut values);
@@ -622,7 +622,7 @@ mod tests {
 
     /// Sums of squared distances.
     fn variances(x: View, axes: Range<usize>, dst: ViewMut) {
-        spread(x, axes, 1.0, Spread::Variance, dst);
+        dispersion(x, axes, 1.0, Dispersion::Variance, dst);
     }
 
     /// The sums over `axes` of `x`, by definition, in float64.
@@ -727,16 +727,22 @@ mod tests {
             let from = Layout::contiguous(Shape::from([2, length]));
             let (rows, columns) = (Layout::contiguous([2, 1].into()), Layout::contiguous([1, length].into()));
             let mut found = vec![7f32; 2];
-            spread(
+            dispersion(
                 View::of(&x, &from),
                 1..2,
                 length as f64,
-                Spread::Deviation,
+                Dispersion::Deviation,
                 ViewMut::of(&mut found, &rows),
             );
             assert!(found.iter().all(|&found| (found / scale - 1.0).abs() < 1e-6), "{scale}: {found:?}");
             let mut found = vec![7f32; length];
-            spread(View::of(&x, &from), 0..1, 2.0, Spread::Deviation, ViewMut::of(&mut found, &columns));
+            dispersion(
+                View::of(&x, &from),
+                0..1,
+                2.0,
+                Dispersion::Deviation,
+                ViewMut::of(&mut found, &columns),
+            );
             assert!(found.iter().all(|&found| found == 0.0), "columns of equal elements");
         }
     }

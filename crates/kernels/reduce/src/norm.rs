@@ -27,7 +27,7 @@ const GRAIN: usize = 1 << 13;
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
 pub fn layer_norm(x: View, weight: Option<View>, bias: Option<View>, eps: f64, dst: ViewMut) {
-    normalize(Centre::Mean, &x, weight, bias, eps, &dst);
+    normalize(NormKind::Mean, &x, weight, bias, eps, &dst);
 }
 
 /// `x / sqrt(mean x^2 + eps) * weight` of each row along the last axis, into `dst` of the same shape and dtype, whose
@@ -38,17 +38,17 @@ pub fn layer_norm(x: View, weight: Option<View>, bias: Option<View>, eps: f64, d
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
 pub fn rms_norm(x: View, weight: Option<View>, eps: f64, dst: ViewMut) {
-    normalize(Centre::Zero, &x, weight, None, eps, &dst);
+    normalize(NormKind::Zero, &x, weight, None, eps, &dst);
 }
 
 /// What rows are measured from.
 #[derive(Clone, Copy, PartialEq)]
-enum Centre {
+enum NormKind {
     Mean,
     Zero,
 }
 
-fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>, eps: f64, dst: &ViewMut) {
+fn normalize(centre: NormKind, x: &View, weight: Option<View>, bias: Option<View>, eps: f64, dst: &ViewMut) {
     assert_eq!((x.shape(), x.dtype()), (dst.shape(), dst.dtype()), "normalisation keeps shape and dtype");
     let (&length, leading) = x.shape().split_last().expect("a row has an axis");
     for parameter in weight.iter().chain(&bias) {
@@ -103,7 +103,7 @@ fn parameter<T: Real>(view: &View) -> Vec<T::Compute> {
 }
 
 struct Rows<T: Real> {
-    centre: Centre,
+    centre: NormKind,
     eps: f64,
     length: usize,
     stride: isize,
@@ -123,8 +123,8 @@ impl<T: Real> Rows<T> {
         let zero = T::Compute::default();
         if self.length <= BLOCK {
             let mean = |values: &[T::Compute]| match self.centre {
-                Centre::Mean => T::Compute::nearest(sum_of(values, |value| value) / count),
-                Centre::Zero => zero,
+                NormKind::Mean => T::Compute::nearest(sum_of(values, |value| value) / count),
+                NormKind::Zero => zero,
             };
             let in_place = T::IS_COMPUTE && self.stride == 1 && self.length.is_multiple_of(LANES);
             let (values, mean) = if in_place && self.length > 0 {
@@ -150,27 +150,27 @@ impl<T: Real> Rows<T> {
                     }
                 },
             );
-            let mut found = Measured { mean, rest: zero, squares: squares.total() };
-            if self.is_rounded(&found) {
-                found = found.refined(sum_of(values, |value| value - mean), count);
+            let mut stats = RowStatistics { mean, rest: zero, squares: squares.total() };
+            if self.is_rounded(&stats) {
+                stats = stats.compensated(sum_of(values, |value| value - mean), count);
             }
-            if self.is_out_of_range(&found) && self.row_scaled(src, dst) {
+            if self.is_out_of_range(&stats) && self.row_scaled(src, dst) {
                 return;
             }
             // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
             let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(0), self.length) };
             if self.streams {
                 let stage = &mut stage.0[..self.length];
-                self.finish(values, 0, &found, stage);
+                self.finish(values, 0, &stats, stage);
                 // SAFETY: as many elements.
                 unsafe { stream(stage.as_ptr().cast(), dst.as_mut_ptr().cast(), size_of_val(stage)) };
             } else {
-                self.finish(values, 0, &found, dst);
+                self.finish(values, 0, &stats, dst);
             }
             return;
         }
         let mut total = 0.0;
-        if self.centre == Centre::Mean {
+        if self.centre == NormKind::Mean {
             for block in blocks(self.length) {
                 total += sum_of(self.load(src, block, zero, buffer), |value| value);
             }
@@ -180,15 +180,15 @@ impl<T: Real> Rows<T> {
         for block in blocks(self.length) {
             squares += sum_of(self.load(src, block, mean, buffer), |value| (value - mean) * (value - mean));
         }
-        let mut found = Measured { mean, rest: zero, squares };
-        if self.is_rounded(&found) {
+        let mut stats = RowStatistics { mean, rest: zero, squares };
+        if self.is_rounded(&stats) {
             let mut distances = 0.0;
             for block in blocks(self.length) {
                 distances += sum_of(self.load(src, block, mean, buffer), |value| value - mean);
             }
-            found = found.refined(distances, count);
+            stats = stats.compensated(distances, count);
         }
-        if self.is_out_of_range(&found) && self.row_scaled(src, dst) {
+        if self.is_out_of_range(&stats) && self.row_scaled(src, dst) {
             return;
         }
         for block in blocks(self.length) {
@@ -196,23 +196,23 @@ impl<T: Real> Rows<T> {
             let values = self.load(src, block, zero, buffer);
             // SAFETY: as above.
             let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(start as isize), count) };
-            self.finish(values, start, &found, dst);
+            self.finish(values, start, &stats, dst);
         }
     }
 
     /// May the mean have lost digits that matter beside the deviation, since it is so far from zero?
     #[inline(always)]
-    fn is_rounded(&self, found: &Measured<T::Compute>) -> bool {
+    fn is_rounded(&self, stats: &RowStatistics<T::Compute>) -> bool {
         const FAR: f64 = 4.0;
-        let mean = found.mean.wide();
-        mean * mean * self.length as f64 > FAR * found.squares
+        let mean = stats.mean.wide();
+        mean * mean * self.length as f64 > FAR * stats.squares
     }
 
     /// Have squares been lost, beside which `eps` is nothing?
     #[inline(always)]
-    fn is_out_of_range(&self, found: &Measured<T::Compute>) -> bool {
+    fn is_out_of_range(&self, stats: &RowStatistics<T::Compute>) -> bool {
         let count = self.length as f64;
-        are_squares_lost::<T::Compute>(found.squares + count * self.eps, count)
+        are_squares_lost::<T::Compute>(stats.squares + count * self.eps, count)
     }
 
     /// The row by elements in float64, scaled; answers whether that was done: not if one is not finite.
@@ -228,12 +228,12 @@ impl<T: Real> Rows<T> {
         }
         let (scale, count) = (Scale::of(reach.max(self.eps.sqrt())), self.length as f64);
         let first = match self.centre {
-            Centre::Mean => scale.apply(value(0)),
-            Centre::Zero => 0.0,
+            NormKind::Mean => scale.apply(value(0)),
+            NormKind::Zero => 0.0,
         };
         let mean = match self.centre {
-            Centre::Mean => values().map(|value| scale.apply(value) - first).sum::<f64>() / count,
-            Centre::Zero => 0.0,
+            NormKind::Mean => values().map(|value| scale.apply(value) - first).sum::<f64>() / count,
+            NormKind::Zero => 0.0,
         };
         let distance = |value: f64| (scale.apply(value) - first) - mean;
         let squares: f64 = values().map(|value| distance(value).powi(2)).sum();
@@ -263,8 +263,8 @@ impl<T: Real> Rows<T> {
 
     /// Write the normalised values of a row from `start` on.
     #[inline(always)]
-    fn finish(&self, values: &[T::Compute], start: usize, found: &Measured<T::Compute>, dst: &mut [T]) {
-        let Measured { mean, rest, squares } = *found;
+    fn finish(&self, values: &[T::Compute], start: usize, stats: &RowStatistics<T::Compute>, dst: &mut [T]) {
+        let RowStatistics { mean, rest, squares } = *stats;
         let factor = T::Compute::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
         if rest == T::Compute::default() {
             self.write(values, start, dst, |value| (value - mean) * factor);
@@ -308,7 +308,7 @@ impl<T: Real> Rows<T> {
 
 /// What a row is normalised by.
 #[derive(Clone, Copy)]
-struct Measured<W> {
+struct RowStatistics<W> {
     /// The mean, rounded, or zero.
     mean: W,
     /// What the mean lost, where that matters.
@@ -317,15 +317,15 @@ struct Measured<W> {
     squares: f64,
 }
 
-impl<W: Compute> Measured<W> {
+impl<W: Compute> RowStatistics<W> {
     /// The same with the digits that the mean lost, given the sum of distances from it.
     #[inline(always)]
-    fn refined(self, distances: f64, count: f64) -> Measured<W> {
+    fn compensated(self, distances: f64, count: f64) -> RowStatistics<W> {
         let rest = distances / count;
         let squares = self.squares - distances * rest;
         // What is left of rounded squares may be less than nothing; NaN stays.
         let squares = if squares < 0.0 { 0.0 } else { squares };
-        if rest.is_finite() { Measured { rest: W::nearest(rest), squares, ..self } } else { self }
+        if rest.is_finite() { RowStatistics { rest: W::nearest(rest), squares, ..self } } else { self }
     }
 }
 

@@ -15,18 +15,18 @@ const POSITIONS: usize = 32;
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 15;
 
-/// Turn the first `2 * speeds.len()` features of `x[..., position, feature]`: pair `i` by the angle
-/// `(position + offset) * speeds[i]`. Other features stay.
+/// Turn the first `2 * frequencies.len()` features of `x[..., position, feature]`: pair `i` by the angle
+/// `(position + offset) * frequencies[i]`. Other features stay.
 ///
 /// `offset` is int64, of the shape of the axes before the position. `out` has the shape and dtype of `x` and is dense. Angles are
 /// computed in float64; float16 and bfloat16 turn in float32 and are rounded once.
 ///
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
-pub fn rope(x: View, offset: View, speeds: &[f64], pairing: Pairing, out: ViewMut) {
+pub fn rope(x: View, offset: View, frequencies: &[f64], pairing: Pairing, out: ViewMut) {
     assert_eq!((x.shape(), x.dtype()), (out.shape(), out.dtype()), "turning keeps shape and dtype");
     let &[ref batch @ .., length, features] = x.shape() else { panic!("positions and features") };
-    assert!(offset.shape() == batch && 2 * speeds.len() <= features, "offsets and speeds that fit");
+    assert!(offset.shape() == batch && 2 * frequencies.len() <= features, "offsets and speeds that fit");
     assert!(out.layout().is_contiguous(), "the result is dense");
     if x.size() == 0 {
         return;
@@ -40,32 +40,32 @@ pub fn rope(x: View, offset: View, speeds: &[f64], pairing: Pairing, out: ViewMu
     });
     match_dtype!(float x.dtype(), T => {
         let strides = &x.strides()[batch.len()..];
-        let whole = Whole::<T> {
+        let whole = RopeTask::<T> {
             x: Source::of(&x),
             row_stride: strides[0],
             stride: strides[1],
             out: Target::of(&out),
             length,
             features,
-            speeds,
+            frequencies,
             pairing,
         };
         whole.run(&starts);
     }, else => panic!("pairs of {} are not of real floats", x.dtype()));
 }
 
-struct Whole<'a, T> {
+struct RopeTask<'a, T> {
     x: Source<T>,
     row_stride: isize,
     stride: isize,
     out: Target<T>,
     length: usize,
     features: usize,
-    speeds: &'a [f64],
+    frequencies: &'a [f64],
     pairing: Pairing,
 }
 
-impl<T: Real> Whole<'_, T> {
+impl<T: Real> RopeTask<'_, T> {
     /// All sequences: where each begins, and its first position.
     fn run(&self, starts: &[(isize, i64)]) {
         let chunks = self.length.div_ceil(POSITIONS);
@@ -83,15 +83,18 @@ impl<T: Real> Whole<'_, T> {
             let rows = chunk..self.length.min(chunk + POSITIONS);
             vectorised_rows::<T, _>(
                 #[inline(always)]
-                || self.turn(starts, run, rows),
+                || self.rotate(starts, run, rows),
             );
         });
     }
 
     #[inline(always)]
-    fn turn(&self, starts: &[(isize, i64)], run: Range<usize>, rows: Range<usize>) {
-        let table =
-            Table::<T::Compute>::new(starts[run.start].1 as f64 + rows.start as f64, rows.len(), self.speeds);
+    fn rotate(&self, starts: &[(isize, i64)], run: Range<usize>, rows: Range<usize>) {
+        let table = Table::<T::Compute>::new(
+            starts[run.start].1 as f64 + rows.start as f64,
+            rows.len(),
+            self.frequencies,
+        );
         let mut row = ScratchVec::filled_or_unwind(T::Compute::default(), self.features);
         for sequence in run {
             for (place, at) in rows.clone().enumerate() {
@@ -100,7 +103,7 @@ impl<T: Real> Whole<'_, T> {
                     // SAFETY: the layout of the source holds the row.
                     *value = unsafe { *from.at(i as isize * self.stride) }.widen();
                 }
-                table.turn(place, self.pairing, &mut row);
+                table.rotate(place, self.pairing, &mut row);
                 let to = self.out.shifted(((sequence * self.length + at) * self.features) as isize);
                 for (i, &value) in row.iter().enumerate() {
                     // SAFETY: inside the dense result, in a row that this task alone writes.
@@ -123,10 +126,10 @@ impl<W: Compute> Table<W> {
     ///
     /// Those after the first follow from it by turning on: over so few the errors stay far below those of the result.
     #[inline(always)]
-    fn new(first: f64, count: usize, speeds: &[f64]) -> Table<W> {
-        let pairs = speeds.len();
-        let mut now = collect_or_unwind(speeds.iter().map(|speed| (first * speed).sin_cos()));
-        let step = collect_or_unwind(speeds.iter().map(|speed| speed.sin_cos()));
+    fn new(first: f64, count: usize, frequencies: &[f64]) -> Table<W> {
+        let pairs = frequencies.len();
+        let mut now = collect_or_unwind(frequencies.iter().map(|speed| (first * speed).sin_cos()));
+        let step = collect_or_unwind(frequencies.iter().map(|speed| speed.sin_cos()));
         let mut table =
             Table { cosines: vector_or_unwind(count * pairs), sines: vector_or_unwind(count * pairs), pairs };
         for _ in 0..count {
@@ -141,7 +144,7 @@ impl<W: Compute> Table<W> {
 
     /// Turn the first features of a row at the position of this number.
     #[inline(always)]
-    fn turn(&self, place: usize, pairing: Pairing, row: &mut [W]) {
+    fn rotate(&self, place: usize, pairing: Pairing, row: &mut [W]) {
         let own = place * self.pairs..(place + 1) * self.pairs;
         let angles = self.cosines[own.clone()].iter().zip(&self.sines[own]);
         match pairing {

@@ -69,7 +69,7 @@ pub fn scan(
 /// dtype, unlike what walks over axes and shares the work.
 ///
 /// The functions are unsafe: layouts hold the elements, and threads have lines or parts of lines of their own.
-struct Leaves {
+struct KernelTable {
     /// Bytes of an element, of either view.
     size: usize,
     /// Bytes of a total.
@@ -77,17 +77,17 @@ struct Leaves {
     /// Make so many totals those of nothing.
     clear: unsafe fn(totals: *mut u8, count: usize),
     /// Join the second total to the first.
-    join: unsafe fn(total: *mut u8, more: *const u8),
+    combine: unsafe fn(total: *mut u8, more: *const u8),
     /// Absorb elements along a line.
-    absorb: unsafe fn(src: *const u8, stride: isize, length: usize, total: *mut u8),
+    accumulate: unsafe fn(src: *const u8, stride: isize, length: usize, total: *mut u8),
     /// Scan elements along a line, from a total on.
-    line: unsafe fn(stretch: Stretch, total: *mut u8),
+    line: unsafe fn(segment: Segment, total: *mut u8),
     /// Scan one element of each of many lines, which have a total each.
-    across: unsafe fn(stretch: Stretch, totals: *mut u8),
+    across_lines: unsafe fn(segment: Segment, totals: *mut u8),
 }
 
 /// Elements to read and to write, and the distances between neighbours.
-struct Stretch {
+struct Segment {
     src: *const u8,
     dst: *mut u8,
     steps: [isize; 2],
@@ -98,21 +98,21 @@ struct Stretch {
 /// A total of any scan: memory with room and alignment for it.
 type TotalSlot = u128;
 
-impl Leaves {
-    const fn of<F: Fold>() -> Leaves {
+impl KernelTable {
+    const fn of<F: Fold>() -> KernelTable {
         assert!(size_of::<F::In>() == size_of::<F::Out>());
         assert!(
             size_of::<F::Total>() <= size_of::<TotalSlot>()
                 && align_of::<F::Total>() <= align_of::<TotalSlot>()
         );
-        Leaves {
+        KernelTable {
             size: size_of::<F::In>(),
             total_size: size_of::<F::Total>(),
             clear: clear::<F>,
-            join: join::<F>,
-            absorb: absorb::<F>,
+            combine: combine::<F>,
+            accumulate: accumulate::<F>,
             line: line::<F>,
-            across: across::<F>,
+            across_lines: across_lines::<F>,
         }
     }
 }
@@ -120,51 +120,51 @@ impl Leaves {
 unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
     for i in 0..count {
         // SAFETY: the caller's promise.
-        unsafe { totals.cast::<F::Total>().add(i).write(F::NOTHING) };
+        unsafe { totals.cast::<F::Total>().add(i).write(F::IDENTITY) };
     }
 }
 
-unsafe fn join<F: Fold>(total: *mut u8, more: *const u8) {
+unsafe fn combine<F: Fold>(total: *mut u8, more: *const u8) {
     let total = total.cast::<F::Total>();
     // SAFETY: the caller's promise.
-    unsafe { *total = F::join(*total, *more.cast::<F::Total>()) };
+    unsafe { *total = F::combine(*total, *more.cast::<F::Total>()) };
 }
 
-unsafe fn absorb<F: Fold>(src: *const u8, stride: isize, length: usize, total: *mut u8) {
+unsafe fn accumulate<F: Fold>(src: *const u8, stride: isize, length: usize, total: *mut u8) {
     let (mut src, total) = (src.cast::<F::In>(), total.cast::<F::Total>());
     // SAFETY: the caller's promise.
     let mut sum = unsafe { *total };
     for _ in 0..length {
         // SAFETY: as above.
-        sum = F::absorb(sum, F::load(unsafe { *src }));
+        sum = F::accumulate(sum, F::load(unsafe { *src }));
         src = src.wrapping_offset(stride);
     }
     // SAFETY: as above.
     unsafe { *total = sum };
 }
 
-unsafe fn line<F: Fold>(stretch: Stretch, total: *mut u8) {
-    let (mut src, mut dst) = (stretch.src.cast::<F::In>(), stretch.dst.cast::<F::Out>());
+unsafe fn line<F: Fold>(segment: Segment, total: *mut u8) {
+    let (mut src, mut dst) = (segment.src.cast::<F::In>(), segment.dst.cast::<F::Out>());
     // SAFETY: the caller's promise.
     let mut total = unsafe { *total.cast::<F::Total>() };
-    for _ in 0..stretch.length {
+    for _ in 0..segment.length {
         // SAFETY: as above.
         unsafe {
             let before = total;
-            total = F::absorb(total, F::load(*src));
-            let included = if stretch.extent == ScanExtent::Inclusive { total } else { before };
+            total = F::accumulate(total, F::load(*src));
+            let included = if segment.extent == ScanExtent::Inclusive { total } else { before };
             *dst = F::finish(included);
         }
-        src = src.wrapping_offset(stretch.steps[0]);
-        dst = dst.wrapping_offset(stretch.steps[1]);
+        src = src.wrapping_offset(segment.steps[0]);
+        dst = dst.wrapping_offset(segment.steps[1]);
     }
 }
 
-unsafe fn across<F: Fold>(stretch: Stretch, totals: *mut u8) {
+unsafe fn across_lines<F: Fold>(segment: Segment, totals: *mut u8) {
     // SAFETY: the caller's promise.
-    let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), stretch.length) };
-    let (src, dst) = (stretch.src.cast::<F::In>(), stretch.dst.cast::<F::Out>());
-    if stretch.steps == [1, 1] && stretch.extent == ScanExtent::Inclusive {
+    let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), segment.length) };
+    let (src, dst) = (segment.src.cast::<F::In>(), segment.dst.cast::<F::Out>());
+    if segment.steps == [1, 1] && segment.extent == ScanExtent::Inclusive {
         // SAFETY: as above.
         let (src, dst) = unsafe {
             (std::slice::from_raw_parts(src, totals.len()), std::slice::from_raw_parts_mut(dst, totals.len()))
@@ -173,7 +173,7 @@ unsafe fn across<F: Fold>(stretch: Stretch, totals: *mut u8) {
             #[inline(always)]
             move || {
                 for ((total, &value), out) in totals.iter_mut().zip(src).zip(dst) {
-                    *total = F::absorb(*total, F::load(value));
+                    *total = F::accumulate(*total, F::load(value));
                     *out = F::finish(*total);
                 }
             },
@@ -185,9 +185,9 @@ unsafe fn across<F: Fold>(stretch: Stretch, totals: *mut u8) {
         let before = *total;
         // SAFETY: as above.
         unsafe {
-            *total = F::absorb(before, F::load(*src.offset(j * stretch.steps[0])));
-            let included = if stretch.extent == ScanExtent::Inclusive { *total } else { before };
-            *dst.offset(j * stretch.steps[1]) = F::finish(included);
+            *total = F::accumulate(before, F::load(*src.offset(j * segment.steps[0])));
+            let included = if segment.extent == ScanExtent::Inclusive { *total } else { before };
+            *dst.offset(j * segment.steps[1]) = F::finish(included);
         }
     }
 }
@@ -224,34 +224,34 @@ impl Scan {
     }
 
     fn run<F: Fold>(self) {
-        self.run_with(const { &Leaves::of::<F>() });
+        self.run_with(const { &KernelTable::of::<F>() });
     }
 
-    fn run_with(mut self, leaves: &Leaves) {
+    fn run_with(mut self, kernels: &KernelTable) {
         let lines = self.others.count();
         let closest = self.others.loops().iter().enumerate().min_by_key(|(_, l)| l.strides[0].abs());
         match closest {
             Some((place, l)) if l.strides[0].abs() < self.strides[0].abs() => {
                 let columns = self.others.remove(place);
-                self.columns(leaves, columns);
+                self.columns(kernels, columns);
             }
             _ if lines < num_threads() && self.length >= LONG => {
-                self.others.walk(0..lines, |starts| self.share_line(leaves, starts));
+                self.others.walk(0..lines, |starts| self.parallel_line(kernels, starts));
             }
             _ => parallel_ranges(lines, GRAIN / self.length, |range| {
                 let mut slots: TotalSlot = 0;
                 let total = std::ptr::from_mut(&mut slots).cast::<u8>();
                 // SAFETY: the room is a total's.
-                unsafe { (leaves.clear)(total, 1) };
-                self.others.walk(range, |starts| self.part_of_line(leaves, starts, 0..self.length, total));
+                unsafe { (kernels.clear)(total, 1) };
+                self.others.walk(range, |starts| self.part_of_line(kernels, starts, 0..self.length, total));
             }),
         }
     }
 
     /// What to read and to write from some offsets on.
-    fn stretch(&self, leaves: &Leaves, at: [isize; 2], steps: [isize; 2], length: usize) -> Stretch {
-        let size = leaves.size as isize;
-        Stretch {
+    fn segment(&self, kernels: &KernelTable, at: [isize; 2], steps: [isize; 2], length: usize) -> Segment {
+        let size = kernels.size as isize;
+        Segment {
             src: self.src.at(at[0] * size),
             dst: self.dst.at(at[1] * size),
             steps,
@@ -261,46 +261,46 @@ impl Scan {
     }
 
     /// Scan a range of a line, from the total of all before.
-    fn part_of_line(&self, leaves: &Leaves, starts: [isize; 2], range: Range<usize>, total: *mut u8) {
+    fn part_of_line(&self, kernels: &KernelTable, starts: [isize; 2], range: Range<usize>, total: *mut u8) {
         let at = array_of::<_, 2>(|i| starts[i] + range.start as isize * self.strides[i]);
         // SAFETY: the layouts hold the line; tasks have lines or ranges of their own.
-        unsafe { (leaves.line)(self.stretch(leaves, at, self.strides, range.len()), total) };
+        unsafe { (kernels.line)(self.segment(kernels, at, self.strides, range.len()), total) };
     }
 
     /// One long line, shared among threads: first the totals of its parts, then each part from the total before it.
-    fn share_line(&self, leaves: &Leaves, starts: [isize; 2]) {
+    fn parallel_line(&self, kernels: &KernelTable, starts: [isize; 2]) {
         let parts = self.length / (LONG / 2);
         let part = |i: usize| self.length * i / parts..self.length * (i + 1) / parts;
         let mut totals: Vec<TotalSlot> = vec![0; parts];
         let shared = Target::over(&mut totals);
         let total = |i: usize| shared.at(i as isize).cast::<u8>();
         // SAFETY: the room is a total's.
-        unsafe { (leaves.clear)(total(0), 1) };
+        unsafe { (kernels.clear)(total(0), 1) };
         parallel_for(parts - 1, |i| {
             let range = part(i);
             let first =
-                self.stretch(leaves, [starts[0] + range.start as isize * self.strides[0], 0], [0; 2], 0);
+                self.segment(kernels, [starts[0] + range.start as isize * self.strides[0], 0], [0; 2], 0);
             // SAFETY: the layout of the source holds the line; each task has a total of its own.
             unsafe {
-                (leaves.clear)(total(i + 1), 1);
-                (leaves.absorb)(first.src, self.strides[0], range.len(), total(i + 1));
+                (kernels.clear)(total(i + 1), 1);
+                (kernels.accumulate)(first.src, self.strides[0], range.len(), total(i + 1));
             }
         });
         let mut before: TotalSlot = 0;
         let before = std::ptr::from_mut(&mut before).cast::<u8>();
         // SAFETY: the totals were made above, one a part.
         unsafe {
-            (leaves.clear)(before, 1);
+            (kernels.clear)(before, 1);
             for i in 1..parts {
-                (leaves.join)(before, total(i));
-                std::ptr::copy_nonoverlapping(before, total(i), leaves.total_size);
+                (kernels.combine)(before, total(i));
+                std::ptr::copy_nonoverlapping(before, total(i), kernels.total_size);
             }
         }
-        parallel_for(parts, |i| self.part_of_line(leaves, starts, part(i), total(i)));
+        parallel_for(parts, |i| self.part_of_line(kernels, starts, part(i), total(i)));
     }
 
     /// Many neighbouring lines at once, one row of elements after another.
-    fn columns(&self, leaves: &Leaves, columns: Loop<2>) {
+    fn columns(&self, kernels: &KernelTable, columns: Loop<2>) {
         let tiles = columns.length.div_ceil(TILE);
         let items = self.others.count() * tiles;
         parallel_ranges(items, GRAIN / (self.length * TILE.min(columns.length)), |range| {
@@ -313,10 +313,12 @@ impl Scan {
                 self.others.walk(outer..outer + 1, |offsets| at = offsets);
                 let mut at = array_of::<_, 2>(|i| at[i] + first as isize * columns.strides[i]);
                 // SAFETY: there is room for a tile of totals.
-                unsafe { (leaves.clear)(totals, width) };
+                unsafe { (kernels.clear)(totals, width) };
                 for _ in 0..self.length {
                     // SAFETY: the layouts hold the lines; tasks have lines of their own.
-                    unsafe { (leaves.across)(self.stretch(leaves, at, columns.strides, width), totals) };
+                    unsafe {
+                        (kernels.across_lines)(self.segment(kernels, at, columns.strides, width), totals)
+                    };
                     at = array_of::<_, 2>(|i| at[i] + self.strides[i]);
                 }
             }

@@ -21,7 +21,7 @@ const LONG: usize = 1 << 16;
 const CHUNK: usize = 8 * LANES;
 /// Rows no longer than this are still in the caches when exponentials that were stored are taken up again: that costs
 /// less than computing them anew, which longer rows do.
-const KEPT: usize = 1 << 17;
+const MAX_STORED_ROW: usize = 1 << 17;
 /// Bytes of rows that leave room for the next one in the second cache.
 const SHORT: usize = 1 << 17;
 
@@ -51,7 +51,7 @@ pub fn logsumexp(src: View, dst: ViewMut) {
     match_dtype!(float src.dtype(), T => logsumexp_typed::<T>(&src, &dst), else => not_a_float(&src));
 }
 
-/// The greatest element `m` of each row along the last axis into `peaks`, and `log sum exp(x - m)` into `logs`: both of the
+/// The greatest element `m` of each row along the last axis into `maxima`, and `log sum exp(x - m)` into `logs`: both of the
 /// shape without that axis, dense, and of the dtype that computes.
 ///
 /// Their sum is [`logsumexp`], but differences from `m` keep the digits that the sum loses beside a large `m`. The logarithm
@@ -59,11 +59,11 @@ pub fn logsumexp(src: View, dst: ViewMut) {
 ///
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
-pub fn shifted_logsumexp(src: View, peaks: ViewMut, logs: ViewMut) {
+pub fn shifted_logsumexp(src: View, maxima: ViewMut, logs: ViewMut) {
     let (_, leading) = src.shape().split_last().expect("a row has an axis");
-    assert!(peaks.shape() == leading && logs.shape() == leading, "shapes of the results of logsumexp");
-    assert!(peaks.layout().is_contiguous() && logs.layout().is_contiguous(), "the results are dense");
-    match_dtype!(float src.dtype(), T => shifted_typed::<T>(&src, &peaks, &logs), else => not_a_float(&src));
+    assert!(maxima.shape() == leading && logs.shape() == leading, "shapes of the results of logsumexp");
+    assert!(maxima.layout().is_contiguous() && logs.layout().is_contiguous(), "the results are dense");
+    match_dtype!(float src.dtype(), T => shifted_typed::<T>(&src, &maxima, &logs), else => not_a_float(&src));
 }
 
 fn not_a_float(src: &View) -> ! {
@@ -111,7 +111,7 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
     let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
     let row = rows_of(from, &loops, stride, length);
     if loops.count() < num_threads() && length >= LONG {
-        loops.walk(0..loops.count(), |[at, out]| share_softmax(row(at), to.shifted(out)));
+        loops.walk(0..loops.count(), |[at, out]| parallel_softmax(row(at), to.shifted(out)));
         return;
     }
     let [step, out_step] = loops.inner().strides;
@@ -144,18 +144,18 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
         unsafe { store(values, dst.at(0), row.length) };
         return;
     }
-    let peak = row_peak(row, whole.clone(), stage);
-    if !T::IS_COMPUTE || row.length > KEPT {
-        let total = row_total(row, whole.clone(), peak, stage);
-        write_row(row, whole, peak, total, dst, stage);
+    let max = row_max(row, whole.clone(), stage);
+    if !T::IS_COMPUTE || row.length > MAX_STORED_ROW {
+        let total = row_total(row, whole.clone(), max, stage);
+        write_row(row, whole, max, total, dst, stage);
         return;
     }
     let mut sums = Sums::default();
     for block in blocks(whole) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            row.ask_ahead(place, chunk.len());
-            let values = exponentials(chunk, peak, &mut buffer.0, &mut sums);
+            row.prefetch_ahead(place, chunk.len());
+            let values = exponentials(chunk, max, &mut buffer.0, &mut sums);
             // SAFETY: as above.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };
             place += chunk.len();
@@ -170,43 +170,43 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
 }
 
 /// One long row, shared among threads.
-fn share_softmax<T: Real>(row: Row<T>, dst: Target<T>) {
-    let (peak, total) = share_totals(row);
+fn parallel_softmax<T: Real>(row: Row<T>, dst: Target<T>) {
+    let (max, total) = parallel_max_and_sum(row);
     parallel_ranges(row.length.div_ceil(BLOCK), 1, |blocks| {
         let range = blocks.start * BLOCK..row.length.min(blocks.end * BLOCK);
         vectorised_rows::<T, _>(
             #[inline(always)]
-            || write_row(row, range, peak, total, dst, &mut Stage::new()),
+            || write_row(row, range, max, total, dst, &mut Stage::new()),
         );
     });
 }
 
 /// Peak and total of one long row, shared among threads.
-fn share_totals<T: Real>(row: Row<T>) -> (T::Compute, f64) {
+fn parallel_max_and_sum<T: Real>(row: Row<T>) -> (T::Compute, f64) {
     let parts = row.length / (LONG / 2);
     let part = |i: usize| row.length * i / parts..row.length * (i + 1) / parts;
-    let mut peaks = vec![T::Compute::default(); parts];
-    let shared = Target::over(&mut peaks);
+    let mut maxima = vec![T::Compute::default(); parts];
+    let shared = Target::over(&mut maxima);
     parallel_for(parts, |i| {
-        let peak = vectorised_rows::<T, _>(
+        let max = vectorised_rows::<T, _>(
             #[inline(always)]
-            || row_peak(row, part(i), &mut Stage::new()),
+            || row_max(row, part(i), &mut Stage::new()),
         );
         // SAFETY: each task writes its own element.
-        unsafe { *shared.at(i as isize) = peak };
+        unsafe { *shared.at(i as isize) = max };
     });
-    let peak = peaks.iter().fold(T::Compute::neg_infinity(), |a, &b| maximum(a, b));
+    let max = maxima.iter().fold(T::Compute::neg_infinity(), |a, &b| maximum(a, b));
     let mut totals = vec![0.0; parts];
     let shared = Target::over(&mut totals);
     parallel_for(parts, |i| {
         let total = vectorised_rows::<T, _>(
             #[inline(always)]
-            || row_total(row, part(i), peak, &mut Stage::new()),
+            || row_total(row, part(i), max, &mut Stage::new()),
         );
         // SAFETY: each task writes its own element.
         unsafe { *shared.at(i as isize) = total };
     });
-    (peak, totals.iter().sum())
+    (max, totals.iter().sum())
 }
 
 /// A block of a row whose elements lie apart, brought together.
@@ -223,7 +223,7 @@ impl<T: Real> Stage<T> {
 impl<T: Real> Row<T> {
     /// Ask for some elements of the row that is read next, while others of this one are worked on.
     #[inline(always)]
-    fn ask_ahead(self, from: usize, count: usize) {
+    fn prefetch_ahead(self, from: usize, count: usize) {
         if let Some(step) = self.ahead {
             let next = self.src.at(from as isize + step);
             prefetch_lines(next, count * size_of::<T>(), Cache::L2);
@@ -258,11 +258,11 @@ fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(BLOCK).map(move |start| start..range.end.min(start + BLOCK))
 }
 
-/// `exp(x - peak)` of no more than a chunk of elements, with zeros after them up to whole vectors; all are added to `sums`.
+/// `exp(x - max)` of no more than a chunk of elements, with zeros after them up to whole vectors; all are added to `sums`.
 #[inline(always)]
 fn exponentials<'r, T: Real>(
     elements: &[T],
-    peak: T::Compute,
+    max: T::Compute,
     buffer: &'r mut [T::Compute; CHUNK],
     sums: &mut Sums,
 ) -> &'r mut [T::Compute] {
@@ -279,7 +279,7 @@ fn exponentials<'r, T: Real>(
         to.cast_const()
     };
     // SAFETY: elements that are what they compute in, and apart from the room, or those that are there.
-    unsafe { T::Compute::exponentials(from, to, padded, peak, sums) };
+    unsafe { T::Compute::exponentials(from, to, padded, max, sums) };
     values
 }
 
@@ -293,24 +293,24 @@ fn scale<W: Compute>(values: &mut [W], total: f64) {
 
 /// The greatest element in a range of a row.
 #[inline(always)]
-fn row_peak<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> T::Compute {
-    let mut peak = T::Compute::neg_infinity();
+fn row_max<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> T::Compute {
+    let mut max = T::Compute::neg_infinity();
     for block in blocks(range) {
-        peak = maximum(peak, max_of(row.dense(block, stage)));
+        max = maximum(max, max_of(row.dense(block, stage)));
     }
-    peak
+    max
 }
 
 /// The sum of the exponentials in a range of a row.
 #[inline(always)]
-fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Compute, stage: &mut Stage<T>) -> f64 {
+fn row_total<T: Real>(row: Row<T>, range: Range<usize>, max: T::Compute, stage: &mut Stage<T>) -> f64 {
     let mut buffer = Aligned([T::Compute::default(); CHUNK]);
     let mut sums = Sums::default();
     for block in blocks(range) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            row.ask_ahead(place, chunk.len());
-            exponentials(chunk, peak, &mut buffer.0, &mut sums);
+            row.prefetch_ahead(place, chunk.len());
+            exponentials(chunk, max, &mut buffer.0, &mut sums);
             place += chunk.len();
         }
     }
@@ -322,7 +322,7 @@ fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Compute, stage:
 fn write_row<T: Real>(
     row: Row<T>,
     range: Range<usize>,
-    peak: T::Compute,
+    max: T::Compute,
     total: f64,
     dst: Target<T>,
     stage: &mut Stage<T>,
@@ -332,7 +332,7 @@ fn write_row<T: Real>(
     for block in blocks(range) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            let values = exponentials(chunk, peak, &mut buffer.0, &mut known);
+            let values = exponentials(chunk, max, &mut buffer.0, &mut known);
             scale(values, total);
             // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };
@@ -343,25 +343,25 @@ fn write_row<T: Real>(
 
 fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
     let to = Target::<T>::of(dst);
-    totals_of_rows::<T>(src, dst.strides(), |out, peak, total| {
+    totals_of_rows::<T>(src, dst.strides(), |out, max, total| {
         // An infinite or NaN peak is the answer; the total is then NaN.
-        let sum = if peak.is_finite() { T::Compute::nearest(peak.wide() + total.ln()) } else { peak };
+        let sum = if max.is_finite() { T::Compute::nearest(max.wide() + total.ln()) } else { max };
         // SAFETY: the offset comes from the layout of the destination.
         unsafe { *to.at(out) = T::narrow(sum) };
     });
 }
 
-fn shifted_typed<T: Real>(src: &View, peaks: &ViewMut, logs: &ViewMut) {
+fn shifted_typed<T: Real>(src: &View, maxima: &ViewMut, logs: &ViewMut) {
     assert!(
-        [peaks, logs].iter().all(|out| out.dtype() == T::Compute::DTYPE),
+        [maxima, logs].iter().all(|out| out.dtype() == T::Compute::DTYPE),
         "results in the dtype that computes"
     );
-    let (to_peaks, to_logs) = (Target::<T::Compute>::of(peaks), Target::<T::Compute>::of(logs));
-    totals_of_rows::<T>(src, peaks.strides(), |out, peak, total| {
-        let log = if peak.is_finite() { total.ln() } else { 0.0 };
+    let (to_peaks, to_logs) = (Target::<T::Compute>::of(maxima), Target::<T::Compute>::of(logs));
+    totals_of_rows::<T>(src, maxima.strides(), |out, max, total| {
+        let log = if max.is_finite() { total.ln() } else { 0.0 };
         // SAFETY: the offset comes from the layout that both destinations have.
         unsafe {
-            *to_peaks.at(out) = peak;
+            *to_peaks.at(out) = max;
             *to_logs.at(out) = T::Compute::nearest(log);
         }
     });
@@ -374,8 +374,8 @@ fn totals_of_rows<T: Real>(src: &View, strides: &[isize], write: impl Fn(isize, 
     let row = rows_of(Source::<T>::of(src), &loops, stride, length);
     if loops.count() < num_threads() && length >= LONG {
         loops.walk(0..loops.count(), |[at, out]| {
-            let (peak, total) = share_totals(row(at));
-            write(out, peak, total);
+            let (max, total) = parallel_max_and_sum(row(at));
+            write(out, max, total);
         });
         return;
     }
@@ -384,14 +384,14 @@ fn totals_of_rows<T: Real>(src: &View, strides: &[isize], write: impl Fn(isize, 
         loops.walk(range, |[at, out]| {
             let stage = &mut stage;
             // Inside the walk, which calls this through a pointer: only what is inlined is compiled anew.
-            let (peak, total) = vectorised_rows::<T, _>(
+            let (max, total) = vectorised_rows::<T, _>(
                 #[inline(always)]
                 || {
-                    let peak = row_peak(row(at), 0..length, stage);
-                    (peak, row_total(row(at), 0..length, peak, stage))
+                    let max = row_max(row(at), 0..length, stage);
+                    (max, row_total(row(at), 0..length, max, stage))
                 },
             );
-            write(out, peak, total);
+            write(out, max, total);
         });
     });
 }

@@ -89,7 +89,7 @@ impl<T: Keyed> Search<T> {
                 || {
                     for start in (0..length).step_by(BATCH) {
                         let count = BATCH.min(length - start);
-                        let mut targets = [T::Key::LEAST; BATCH];
+                        let mut targets = [T::Key::MIN; BATCH];
                         for (j, targets) in targets[..count].iter_mut().enumerate() {
                             // SAFETY: the layout of the values holds this run.
                             let value = unsafe { *from.at((start + j) as isize * strides[0]) };

@@ -9,7 +9,7 @@ use umber_kernels_base::isa::has_vectors;
 use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::{parallel_for, parallel_ranges};
 
-use super::leaves::{Leaves, Piles, TotalSlot};
+use super::kernels::{KernelTable, TotalSlot, Windows};
 use super::rows::collect;
 use super::{GRAIN, Parts, Results, Task, Totals, fold_in_parts, parts};
 
@@ -21,7 +21,7 @@ const STRIDED_TILE: usize = 128;
 const ROWS: usize = 8;
 
 /// Rows of a result that are few.
-const FEW: usize = 32;
+const MAX_ROWS: usize = 32;
 
 /// How the work is cut: for each outer result, tiles of neighbouring results, each in parts of rows.
 struct Cut {
@@ -30,7 +30,7 @@ struct Cut {
     tile: usize,
     parts: usize,
     /// Rows laid end to end so that narrow ones fill vectors.
-    joined: usize,
+    merged: usize,
 }
 
 /// Where an item reads and writes, and how many results it has.
@@ -45,15 +45,15 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
     let rows = task.reduced.count();
     let cut = cut(task, results, rows);
     let items = cut.outer * cut.tiles;
-    let piles = task.leaves.piles.filter(|_| {
+    let windows = task.kernels.windows.filter(|_| {
         has_vectors()
             && results.strides == [1, 1]
-            && (1..=FEW).contains(&rows)
+            && (1..=MAX_ROWS).contains(&rows)
             && (cut.tiles, cut.parts) == (1, 1)
-            && (cut.joined == 1 || results.length >= 16)
+            && (cut.merged == 1 || results.length >= 16)
     });
-    if let Some(piles) = piles {
-        fold_piles(task, piles, results.length, rows);
+    if let Some(windows) = windows {
+        fold_windows(task, windows, results.length, rows);
         return;
     }
     if cut.parts == 1 {
@@ -65,7 +65,7 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
         return;
     }
     fold_in_parts(
-        task.leaves,
+        task.kernels,
         &Parts { tiles: items, width: cut.tile, steps: rows, tasks: cut.parts },
         |item| {
             let Place { dst, width, .. } = place(task, results, &cut, item);
@@ -73,22 +73,22 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
         },
         |item, range, totals| {
             let src = place(task, results, &cut, item).src;
-            fold_tile(task, src, results.strides[0], range, cut.joined, totals);
+            fold_tile(task, src, results.strides[0], range, cut.merged, totals);
         },
     );
 }
 
 /// Few rows for each of many rows of results: windows of images.
-fn fold_piles(task: &Task, piles: unsafe fn(Piles), width: usize, rows: usize) {
+fn fold_windows(task: &Task, windows: unsafe fn(Windows), width: usize, rows: usize) {
     let mut offsets = Vec::with_capacity(rows);
     task.reduced.walk(0..rows, |[at]| offsets.push(at));
     let [stride, dst_stride] = task.kept.inner().strides;
     parallel_ranges(task.kept.count(), GRAIN / (rows * width), |range| {
         task.kept.inner_runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
-            let rows = Piles { src, stride, offsets: &offsets, width, count, dst, dst_stride };
+            let rows = Windows { src, stride, offsets: &offsets, width, count, dst, dst_stride };
             // SAFETY: the layouts hold the rows and the results; tasks have disjoint results.
-            unsafe { piles(rows) };
+            unsafe { windows(rows) };
         });
     });
 }
@@ -98,11 +98,11 @@ fn cut(task: &Task, results: Loop<2>, rows: usize) -> Cut {
     let is_dense = results.strides[0] == 1;
     let step = task.reduced.inner();
     let is_one_block = is_dense && task.reduced.loops().len() == 1 && step.strides[0] == width as isize;
-    let joined = if is_one_block && width <= 64 { (512 / width).min(rows / 2).max(1) } else { 1 };
+    let merged = if is_one_block && width <= 64 { (512 / width).min(rows / 2).max(1) } else { 1 };
     let tile = width.min(if is_dense { TILE } else { STRIDED_TILE });
     let outer = task.kept.count();
     let tiles = width.div_ceil(tile);
-    Cut { outer, tiles, tile, parts: parts(outer * tiles, rows * tile), joined }
+    Cut { outer, tiles, tile, parts: parts(outer * tiles, rows * tile), merged }
 }
 
 fn place(task: &Task, results: Loop<2>, cut: &Cut, item: usize) -> Place {
@@ -121,25 +121,25 @@ fn fold_items(task: &Task, results: Loop<2>, cut: &Cut, items: Range<usize>) {
         let Place { src, dst, width } = place(task, results, cut, item);
         let totals = Totals { start: slots.0.as_mut_ptr().cast(), width };
         // SAFETY: there is room for a tile of totals.
-        unsafe { (task.leaves.clear)(totals.start, width) };
-        fold_tile(task, src, results.strides[0], 0..rows, cut.joined, totals);
+        unsafe { (task.kernels.clear)(totals.start, width) };
+        fold_tile(task, src, results.strides[0], 0..rows, cut.merged, totals);
         // SAFETY: the place comes from the layout of the destination; tasks have disjoint results.
-        unsafe { (task.leaves.finish)(totals.start, width, dst, results.strides[1], rows) };
+        unsafe { (task.kernels.finish)(totals.start, width, dst, results.strides[1], rows) };
     }
 }
 
 /// Add the rows in `range` to `totals`, whose elements lie `stride` apart in each row.
-fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, joined: usize, totals: Totals) {
-    let size = task.leaves.in_size;
+fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, merged: usize, totals: Totals) {
+    let size = task.kernels.in_size;
     let row = |at: isize| src.wrapping_offset(at * size as isize);
-    if joined > 1 {
-        fold_joined(task, src, range, joined, totals);
+    if merged > 1 {
+        fold_merged(task, src, range, merged, totals);
     } else if stride == 1 {
-        fold_rows(task.leaves, &task.reduced, range, totals, |at, _| row(at));
+        fold_rows(task.kernels, &task.reduced, range, totals, |at, _| row(at));
     } else {
         let mut stage = Aligned([[MaybeUninit::<TotalSlot>::uninit(); STRIDED_TILE]; ROWS]);
-        fold_rows(task.leaves, &task.reduced, range, totals, |at, turn| {
-            let staged = stage.0[turn].as_mut_ptr().cast::<u8>();
+        fold_rows(task.kernels, &task.reduced, range, totals, |at, row_index| {
+            let staged = stage.0[row_index].as_mut_ptr().cast::<u8>();
             collect(size, row(at), stride, totals.width, staged);
             staged
         });
@@ -148,47 +148,49 @@ fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, jo
 
 /// Add rows to `totals`, eight at a time. `row` makes the row at an offset dense; it stays so for eight calls.
 fn fold_rows(
-    leaves: &Leaves,
+    kernels: &KernelTable,
     reduced: &StridedLoops<1>,
     range: Range<usize>,
     totals: Totals,
     mut row: impl FnMut(isize, usize) -> *const u8,
 ) {
     let mut rows = [std::ptr::null(); ROWS];
-    let mut turn = 0;
+    let mut row_index = 0;
     reduced.walk(range, |[at]| {
-        rows[turn] = row(at, turn);
-        turn += 1;
-        if turn == ROWS {
-            turn = 0;
+        rows[row_index] = row(at, row_index);
+        row_index += 1;
+        if row_index == ROWS {
+            row_index = 0;
             // SAFETY: rows are as long as there are totals: the layout of the source or the stage holds them.
-            unsafe { (leaves.rows)(&rows, ROWS, totals.start, totals.width) };
+            unsafe { (kernels.rows)(&rows, ROWS, totals.start, totals.width) };
         }
     });
     // SAFETY: as above.
-    unsafe { (leaves.rows)(&rows, turn, totals.start, totals.width) };
+    unsafe { (kernels.rows)(&rows, row_index, totals.start, totals.width) };
 }
 
-/// Narrow dense rows, folded as if `joined` of them were one.
-fn fold_joined(task: &Task, src: *const u8, range: Range<usize>, joined: usize, totals: Totals) {
-    let leaves = task.leaves;
+/// Narrow dense rows, folded as if `merged` of them were one.
+fn fold_merged(task: &Task, src: *const u8, range: Range<usize>, merged: usize, totals: Totals) {
+    let kernels = task.kernels;
     let width = totals.width;
-    let rows = range.len() / joined;
-    let row = |at: usize| src.wrapping_add(at * leaves.in_size);
+    let rows = range.len() / merged;
+    let row = |at: usize| src.wrapping_add(at * kernels.in_size);
     let first = range.start * width;
     let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); TILE]);
-    let wide = Totals { start: slots.0.as_mut_ptr().cast(), width: width * joined };
+    let wide = Totals { start: slots.0.as_mut_ptr().cast(), width: width * merged };
     // SAFETY: there is room for a tile of totals, and rows are joined up to half of that.
-    unsafe { (leaves.clear)(wide.start, wide.width) };
+    unsafe { (kernels.clear)(wide.start, wide.width) };
     let mut steps = StridedLoops::new(&[], [&[]]);
     steps.push(Loop { length: rows, strides: [wide.width as isize] });
-    fold_rows(leaves, &steps, 0..rows, wide, |at, _| row(first + at as usize));
-    for group in 0..joined {
+    fold_rows(kernels, &steps, 0..rows, wide, |at, _| row(first + at as usize));
+    for group in 0..merged {
         // SAFETY: these totals were made above.
-        unsafe { (leaves.join)(totals.start, wide.start.add(group * width * leaves.total_size), width) };
+        unsafe { (kernels.combine)(totals.start, wide.start.add(group * width * kernels.total_size), width) };
     }
-    let done = rows * joined;
+    let done = rows * merged;
     steps = StridedLoops::new(&[], [&[]]);
     steps.push(Loop { length: range.len() - done, strides: [width as isize] });
-    fold_rows(leaves, &steps, 0..range.len() - done, totals, |at, _| row(first + done * width + at as usize));
+    fold_rows(kernels, &steps, 0..range.len() - done, totals, |at, _| {
+        row(first + done * width + at as usize)
+    });
 }

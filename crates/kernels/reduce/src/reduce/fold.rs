@@ -38,14 +38,14 @@ pub(crate) trait Fold: 'static {
     /// The instruction sets that are worth their code.
     const VECTORS: Vectors;
     /// Are windows of a few rows folded by a loop of their own? Those of pooling are.
-    const HAS_PILES: bool;
+    const HAS_WINDOWS: bool;
     /// Are short runs folded into totals that are joined later? Measured: it pays where totals are wider than elements, or
     /// many.
-    const APART: bool;
+    const SEPARATE_TOTALS: bool;
     /// Do totals lose nothing, however many lanes they absorb?
     const EXACT: bool;
     /// The total of nothing.
-    const NOTHING: Self::Total;
+    const IDENTITY: Self::Total;
 
     /// The lane of one element.
     fn load(value: Self::In) -> Self::Lane;
@@ -73,60 +73,60 @@ pub(crate) trait Fold: 'static {
     }
     /// Each total absorbs its elements of a block.
     #[inline(always)]
-    fn absorb_block<const N: usize>(block: &[Self::In], totals: &mut [Self::Total; N]) {
+    fn accumulate_block<const N: usize>(block: &[Self::In], totals: &mut [Self::Total; N]) {
         let block = &block[..TREE * N];
         for (j, total) in totals.iter_mut().enumerate() {
-            *total = Self::absorb(*total, Self::tree(|k| block[k * N + j]));
+            *total = Self::accumulate(*total, Self::tree(|k| block[k * N + j]));
         }
     }
     /// Are vectors absorbed one after another where there is no whole block, and, if totals are wider than lanes, rows of strips of
     /// columns? Elsewhere, the compiler makes a loop that gathers what each of their places has in all of them. Of floats that are
     /// widened in many steps it makes vectors, and nothing good of more than one of them at a time.
-    const IN_TURN: bool =
+    const SEQUENTIAL: bool =
         <Self::In as Element>::DTYPE.is_half() && size_of::<Self::Lane>() > size_of::<Self::In>();
     /// Totals absorb less than a block.
     #[inline(always)]
-    fn absorb_rest<const N: usize>(run: &[Self::In], totals: &mut [Self::Total; N]) {
+    fn accumulate_tail<const N: usize>(run: &[Self::In], totals: &mut [Self::Total; N]) {
         let mut run = run;
-        if const { Self::IN_TURN } {
+        if const { Self::SEQUENTIAL } {
             let mut vectors = run.chunks_exact(N);
             for vector in &mut vectors {
-                Self::absorb_vector(vector, totals);
+                Self::accumulate_vector(vector, totals);
             }
-            return Self::absorb_vector(vectors.remainder(), totals);
+            return Self::accumulate_vector(vectors.remainder(), totals);
         }
         if let Some((four, rest)) = run.split_at_checked(4 * N) {
             let lane = |place: usize| Self::load(four[place]);
             for (j, total) in totals.iter_mut().enumerate() {
                 let first = Self::merge(lane(j), lane(N + j));
                 let second = Self::merge(lane(2 * N + j), lane(3 * N + j));
-                *total = Self::absorb(*total, Self::merge(first, second));
+                *total = Self::accumulate(*total, Self::merge(first, second));
             }
             run = rest;
         }
         if let Some((two, rest)) = run.split_at_checked(2 * N) {
             for (j, total) in totals.iter_mut().enumerate() {
-                *total = Self::absorb(*total, Self::merge(Self::load(two[j]), Self::load(two[N + j])));
+                *total = Self::accumulate(*total, Self::merge(Self::load(two[j]), Self::load(two[N + j])));
             }
             run = rest;
         }
         if let Some((one, rest)) = run.split_at_checked(N) {
-            Self::absorb_vector(one, totals);
+            Self::accumulate_vector(one, totals);
             run = rest;
         }
-        Self::absorb_vector(run, totals);
+        Self::accumulate_vector(run, totals);
     }
     /// Each total absorbs its element of a vector, or of the beginning of one.
     #[inline(always)]
-    fn absorb_vector<const N: usize>(vector: &[Self::In], totals: &mut [Self::Total; N]) {
+    fn accumulate_vector<const N: usize>(vector: &[Self::In], totals: &mut [Self::Total; N]) {
         for (total, &value) in totals.iter_mut().zip(vector) {
-            *total = Self::absorb(*total, Self::load(value));
+            *total = Self::accumulate(*total, Self::load(value));
         }
     }
     /// A total and one lane more.
-    fn absorb(total: Self::Total, lane: Self::Lane) -> Self::Total;
+    fn accumulate(total: Self::Total, lane: Self::Lane) -> Self::Total;
     /// The total of two.
-    fn join(a: Self::Total, b: Self::Total) -> Self::Total;
+    fn combine(a: Self::Total, b: Self::Total) -> Self::Total;
     /// The total of so many elements, before it is rounded.
     #[inline(always)]
     fn complete(total: Self::Total, _elements: usize) -> Self::Total {
@@ -136,7 +136,7 @@ pub(crate) trait Fold: 'static {
     fn finish(total: Self::Total) -> Self::Out;
     /// Can nothing change this total any more?
     #[inline(always)]
-    fn is_settled(_total: Self::Total) -> bool {
+    fn is_absorbing(_total: Self::Total) -> bool {
         false
     }
 }
@@ -153,11 +153,11 @@ where
     type Total = F::Total;
     type Out = F::Out;
     const VECTORS: Vectors = F::VECTORS;
-    const HAS_PILES: bool = F::HAS_PILES;
-    const APART: bool = F::APART;
+    const HAS_WINDOWS: bool = F::HAS_WINDOWS;
+    const SEPARATE_TOTALS: bool = F::SEPARATE_TOTALS;
     const EXACT: bool = F::EXACT;
-    const IN_TURN: bool = F::IN_TURN;
-    const NOTHING: F::Total = F::NOTHING;
+    const SEQUENTIAL: bool = F::SEQUENTIAL;
+    const IDENTITY: F::Total = F::IDENTITY;
     #[inline(always)]
     fn load(value: F::In) -> F::Lane {
         F::load(value)
@@ -167,16 +167,16 @@ where
         F::merge(a, b)
     }
     #[inline(always)]
-    fn absorb_block<const N: usize>(block: &[F::In], totals: &mut [F::Total; N]) {
-        F::absorb_block(block, totals);
+    fn accumulate_block<const N: usize>(block: &[F::In], totals: &mut [F::Total; N]) {
+        F::accumulate_block(block, totals);
     }
     #[inline(always)]
-    fn absorb(total: F::Total, lane: F::Lane) -> F::Total {
-        F::absorb(total, lane)
+    fn accumulate(total: F::Total, lane: F::Lane) -> F::Total {
+        F::accumulate(total, lane)
     }
     #[inline(always)]
-    fn join(a: F::Total, b: F::Total) -> F::Total {
-        F::join(a, b)
+    fn combine(a: F::Total, b: F::Total) -> F::Total {
+        F::combine(a, b)
     }
     #[inline(always)]
     fn complete(total: F::Total, elements: usize) -> F::Total {
@@ -242,7 +242,7 @@ macro_rules! is_apart {
     };
 }
 
-macro_rules! has_piles {
+macro_rules! has_windows {
     (Sum) => {
         true
     };
@@ -273,7 +273,7 @@ macro_rules! is_exact {
 macro_rules! fold {
     (
         $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $nothing:expr,
-        load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:ident
+        load $load:expr, by $merge:expr, $combine:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:ident
         $(, eight $eight:expr)? $(, block $block:ident)? $(, settled $settled:expr)? }
     ) => {
         impl Fold for $name<$in> {
@@ -282,10 +282,10 @@ macro_rules! fold {
             type Total = $total;
             type Out = $out;
             const VECTORS: Vectors = Vectors::$vectors;
-            const HAS_PILES: bool = has_piles!($name);
-            const APART: bool = is_apart!($name, $in);
+            const HAS_WINDOWS: bool = has_windows!($name);
+            const SEPARATE_TOTALS: bool = is_apart!($name, $in);
             const EXACT: bool = is_exact!($name, $total);
-            const NOTHING: $total = $nothing;
+            const IDENTITY: $total = $nothing;
             #[inline(always)]
             fn load(value: $in) -> $lane {
                 $load(value)
@@ -301,19 +301,19 @@ macro_rules! fold {
                 }
             )?
             $(
-                const IN_TURN: bool = false;
+                const SEQUENTIAL: bool = false;
                 #[inline(always)]
-                fn absorb_block<const N: usize>(block: &[$in], totals: &mut [$total; N]) {
+                fn accumulate_block<const N: usize>(block: &[$in], totals: &mut [$total; N]) {
                     $block(block, totals);
                 }
             )?
             #[inline(always)]
-            fn absorb(total: $total, lane: $lane) -> $total {
-                $join(total, $widen(lane))
+            fn accumulate(total: $total, lane: $lane) -> $total {
+                $combine(total, $widen(lane))
             }
             #[inline(always)]
-            fn join(a: $total, b: $total) -> $total {
-                $join(a, b)
+            fn combine(a: $total, b: $total) -> $total {
+                $combine(a, b)
             }
             #[inline(always)]
             fn finish(total: $total) -> $out {
@@ -321,7 +321,7 @@ macro_rules! fold {
             }
             $(
                 #[inline(always)]
-                fn is_settled(total: $total) -> bool {
+                fn is_absorbing(total: $total) -> bool {
                     $settled(total)
                 }
             )?

@@ -14,7 +14,7 @@ use umber_types::{
     match_dtype,
 };
 
-use super::{leaves_of, prologue};
+use super::{kernels_of, prologue};
 
 /// What means are of.
 trait Field: Element {
@@ -50,7 +50,13 @@ fields! {
 }
 
 /// Compute anew what is not finite among `dst`, the means over `axes` of the one output of `tape` at every index of `shape`.
-pub(super) fn restore(tape: &Tape, inputs: &[View], shape: &[usize], axes: &[usize], dst: ViewMut) {
+pub(super) fn recompute_overflowed(
+    tape: &Tape,
+    inputs: &[View],
+    shape: &[usize],
+    axes: &[usize],
+    dst: ViewMut,
+) {
     match_dtype!(inexact dst.dtype(), T => restore_typed::<T>(tape, inputs, shape, axes, &dst), else => ());
 }
 
@@ -73,8 +79,8 @@ fn restore_typed<T: Field>(tape: &Tape, inputs: &[View], shape: &[usize], axes: 
     let Ok(program) = Program::new(&scaled(tape, T::Wide::DTYPE, scale)) else { return };
     let layout = Layout::contiguous(Shape::from(dst.shape()));
     let mut sums = vec![T::Wide::default(); layout.size()];
-    let leaves = leaves_of(ReduceKind::Sum, T::Wide::DTYPE, T::Wide::DTYPE);
-    prologue::fold(leaves, &program, inputs, shape, axes, ViewMut::of(&mut sums, &layout));
+    let kernels = kernels_of(ReduceKind::Sum, T::Wide::DTYPE, T::Wide::DTYPE);
+    prologue::fold(kernels, &program, inputs, shape, axes, ViewMut::of(&mut sums, &layout));
     let mut sums = sums.iter();
     places.walk(0..places.count(), |[at]| {
         let &sum = sums.next().expect("a sum for each mean");

@@ -1,13 +1,13 @@
 //! Reductions: many elements to one.
 //!
-//! `fold.rs` says what a kind of reduction does to elements of a dtype, `leaves.rs` does it to many. `rows.rs` folds
+//! `fold.rs` says what a kind of reduction does to elements of a dtype, `kernels.rs` does it to many. `rows.rs` folds
 //! elements that lie side by side into one result; `columns.rs` folds many neighbouring results at once, one row of
 //! elements after another; `prologue.rs` folds elements that a program computes, in either way. This file chooses between them by the strides, and splits the work. How it is split depends
 //! on shapes only, so results do not depend on the number of threads.
 
 mod columns;
 pub(crate) mod fold;
-mod leaves;
+mod kernels;
 mod mean;
 mod prologue;
 mod rows;
@@ -20,7 +20,7 @@ use umber_types::tape::Tape;
 use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
 
 use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares, SumSquaresWide, SumWide};
-use self::leaves::Leaves;
+use self::kernels::KernelTable;
 pub(crate) use self::vectors::vectorised_for;
 use umber_kernels_base::caches::LINE;
 use umber_kernels_base::scratch_vec::ScratchVec;
@@ -33,9 +33,9 @@ use umber_kernels_elementwise::tape::Program;
 /// Elements that are worth a task of their own.
 const GRAIN: usize = 1 << 16;
 /// With at least this many results, tasks are split by results only.
-const MANY: usize = 64;
+const MIN_RESULTS: usize = 64;
 /// Most tasks that one result is split into.
-const MOST_PARTS: usize = 256;
+const MAX_PARTS: usize = 256;
 
 /// Reduce `axes` (sorted, each once) of `src` into `dst`, whose shape is that of `src` with those axes removed or of
 /// length one.
@@ -49,10 +49,10 @@ const MOST_PARTS: usize = 256;
 /// # Panics
 /// If dtypes or shapes do not fit together, or for the mean of exact numbers.
 pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], mut dst: ViewMut) {
-    fold(leaves_of(kind, src.dtype(), dst.dtype()), src, axes, dst.reborrow());
+    fold(kernels_of(kind, src.dtype(), dst.dtype()), src, axes, dst.reborrow());
     if kind == ReduceKind::Mean {
         let tape = Tape { inputs: vec![src.dtype()], steps: Vec::new(), outputs: vec![0] };
-        mean::restore(&tape, &[src], src.shape(), axes, dst);
+        mean::recompute_overflowed(&tape, &[src], src.shape(), axes, dst);
     }
 }
 
@@ -71,7 +71,7 @@ pub fn reduce_tape(
 ) {
     reduce_program(kind, program, inputs, shape, axes, dst.reborrow());
     if kind == ReduceKind::Mean {
-        mean::restore(tape, inputs, shape, axes, dst);
+        mean::recompute_overflowed(tape, inputs, shape, axes, dst);
     }
 }
 
@@ -89,30 +89,30 @@ pub fn reduce_program(
     dst: ViewMut,
 ) {
     if let [src] = inputs {
-        let leaves = if program.is_square() {
-            square_leaves(kind, src.dtype(), dst.dtype())
+        let kernels = if program.is_square() {
+            square_kernels(kind, src.dtype(), dst.dtype())
         } else if program.is_cast() {
-            wide_leaves(kind, src.dtype(), dst.dtype())
+            wide_kernels(kind, src.dtype(), dst.dtype())
         } else {
             None
         };
-        if let Some(leaves) = leaves {
-            return fold(leaves, *src, axes, dst);
+        if let Some(kernels) = kernels {
+            return fold(kernels, *src, axes, dst);
         }
     }
-    let leaves = leaves_of(kind, program.output_dtype(), dst.dtype());
-    prologue::fold(leaves, program, inputs, shape, axes, dst);
+    let kernels = kernels_of(kind, program.output_dtype(), dst.dtype());
+    prologue::fold(kernels, program, inputs, shape, axes, dst);
 }
 
-macro_rules! leaves {
+macro_rules! kernels {
     ($fold:ty) => {
-        const { &Leaves::of::<$fold>() }
+        const { &KernelTable::of::<$fold>() }
     };
 }
 
 macro_rules! mean_leaves {
     ($sum:ty) => {
-        const { &Leaves::of_mean::<$sum>() }
+        const { &KernelTable::of_mean::<$sum>() }
     };
 }
 
@@ -120,72 +120,72 @@ macro_rules! mean_leaves {
 macro_rules! truth_leaves {
     ($dtype:expr, $fold:ident) => {
         match $dtype {
-            DType::Bool | DType::UInt8 | DType::Int8 => leaves!($fold<u8>),
-            DType::UInt16 | DType::Int16 => leaves!($fold<u16>),
-            DType::UInt32 | DType::Int32 => leaves!($fold<u32>),
-            DType::UInt64 | DType::Int64 => leaves!($fold<u64>),
+            DType::Bool | DType::UInt8 | DType::Int8 => kernels!($fold<u8>),
+            DType::UInt16 | DType::Int16 => kernels!($fold<u16>),
+            DType::UInt32 | DType::Int32 => kernels!($fold<u32>),
+            DType::UInt64 | DType::Int64 => kernels!($fold<u64>),
             // Only the sign tells their zeros apart from each other.
-            DType::Float16 | DType::BFloat16 => leaves!($fold<f16>),
-            other => match_dtype!(inexact other, T => leaves!($fold<T>), else => unreachable!("{other} is exact")),
+            DType::Float16 | DType::BFloat16 => kernels!($fold<f16>),
+            other => match_dtype!(inexact other, T => kernels!($fold<T>), else => unreachable!("{other} is exact")),
         }
     };
 }
 
-fn leaves_of(kind: ReduceKind, from: DType, to: DType) -> &'static Leaves {
+fn kernels_of(kind: ReduceKind, from: DType, to: DType) -> &'static KernelTable {
     match kind {
         // Both kinds of 32-bit integers have the same bits, since sums and products wrap.
         ReduceKind::Sum if matches!(to, DType::Int32 | DType::UInt32) => match from {
-            DType::Bool => leaves!(SumInt32<Bool>),
-            DType::UInt8 => leaves!(SumInt32<u8>),
-            DType::Int8 => leaves!(SumInt32<i8>),
-            DType::UInt16 => leaves!(SumInt32<u16>),
-            DType::Int16 => leaves!(SumInt32<i16>),
-            _ => leaves!(Sum<u32>),
+            DType::Bool => kernels!(SumInt32<Bool>),
+            DType::UInt8 => kernels!(SumInt32<u8>),
+            DType::Int8 => kernels!(SumInt32<i8>),
+            DType::UInt16 => kernels!(SumInt32<u16>),
+            DType::Int16 => kernels!(SumInt32<i16>),
+            _ => kernels!(Sum<u32>),
         },
         ReduceKind::Prod if matches!(to, DType::Int32 | DType::UInt32) => match from {
-            DType::Bool => leaves!(ProdInt32<Bool>),
-            DType::UInt8 => leaves!(ProdInt32<u8>),
-            DType::Int8 => leaves!(ProdInt32<i8>),
-            DType::UInt16 => leaves!(ProdInt32<u16>),
-            DType::Int16 => leaves!(ProdInt32<i16>),
-            _ => leaves!(Prod<u32>),
+            DType::Bool => kernels!(ProdInt32<Bool>),
+            DType::UInt8 => kernels!(ProdInt32<u8>),
+            DType::Int8 => kernels!(ProdInt32<i8>),
+            DType::UInt16 => kernels!(ProdInt32<u16>),
+            DType::Int16 => kernels!(ProdInt32<i16>),
+            _ => kernels!(Prod<u32>),
         },
         ReduceKind::Sum => match from {
-            DType::Bool => leaves!(Any<u8>),
-            DType::UInt8 | DType::Int8 => leaves!(Sum<u8>),
-            DType::UInt16 | DType::Int16 => leaves!(Sum<u16>),
-            DType::UInt32 | DType::Int32 => leaves!(Sum<u32>),
-            DType::UInt64 | DType::Int64 => leaves!(Sum<u64>),
+            DType::Bool => kernels!(Any<u8>),
+            DType::UInt8 | DType::Int8 => kernels!(Sum<u8>),
+            DType::UInt16 | DType::Int16 => kernels!(Sum<u16>),
+            DType::UInt32 | DType::Int32 => kernels!(Sum<u32>),
+            DType::UInt64 | DType::Int64 => kernels!(Sum<u64>),
             other => {
-                match_dtype!(inexact other, T => leaves!(Sum<T>), else => unreachable!("{other} is exact"))
+                match_dtype!(inexact other, T => kernels!(Sum<T>), else => unreachable!("{other} is exact"))
             }
         },
         ReduceKind::Prod => match from {
-            DType::Bool => leaves!(All<u8>),
-            DType::UInt8 | DType::Int8 => leaves!(Prod<u8>),
-            DType::UInt16 | DType::Int16 => leaves!(Prod<u16>),
-            DType::UInt32 | DType::Int32 => leaves!(Prod<u32>),
-            DType::UInt64 | DType::Int64 => leaves!(Prod<u64>),
+            DType::Bool => kernels!(All<u8>),
+            DType::UInt8 | DType::Int8 => kernels!(Prod<u8>),
+            DType::UInt16 | DType::Int16 => kernels!(Prod<u16>),
+            DType::UInt32 | DType::Int32 => kernels!(Prod<u32>),
+            DType::UInt64 | DType::Int64 => kernels!(Prod<u64>),
             other => {
-                match_dtype!(inexact other, T => leaves!(Prod<T>), else => unreachable!("{other} is exact"))
+                match_dtype!(inexact other, T => kernels!(Prod<T>), else => unreachable!("{other} is exact"))
             }
         },
         ReduceKind::Mean => {
             match_dtype!(inexact from, T => mean_leaves!(Sum<T>), else => panic!("{from} holds no means"))
         }
-        ReduceKind::Min => match_dtype!(number from, T => leaves!(Min<T>), else => leaves!(All<u8>)),
-        ReduceKind::Max => match_dtype!(number from, T => leaves!(Max<T>), else => leaves!(Any<u8>)),
+        ReduceKind::Min => match_dtype!(number from, T => kernels!(Min<T>), else => kernels!(All<u8>)),
+        ReduceKind::Max => match_dtype!(number from, T => kernels!(Max<T>), else => kernels!(Any<u8>)),
         ReduceKind::All => truth_leaves!(from, All),
         ReduceKind::Any => truth_leaves!(from, Any),
     }
 }
 
 /// The leaves of a sum or mean of squares, which are cheap enough to be made where elements are loaded.
-fn square_leaves(kind: ReduceKind, from: DType, to: DType) -> Option<&'static Leaves> {
+fn square_kernels(kind: ReduceKind, from: DType, to: DType) -> Option<&'static KernelTable> {
     match (kind, from, to) {
-        (ReduceKind::Sum, DType::Float32, DType::Float32) => Some(leaves!(SumSquares<f32>)),
-        (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(leaves!(SumSquaresWide<f32>)),
-        (ReduceKind::Sum, DType::Float64, DType::Float64) => Some(leaves!(SumSquares<f64>)),
+        (ReduceKind::Sum, DType::Float32, DType::Float32) => Some(kernels!(SumSquares<f32>)),
+        (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(kernels!(SumSquaresWide<f32>)),
+        (ReduceKind::Sum, DType::Float64, DType::Float64) => Some(kernels!(SumSquares<f64>)),
         (ReduceKind::Mean, DType::Float32, DType::Float32) => Some(mean_leaves!(SumSquares<f32>)),
         (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_leaves!(SumSquaresWide<f32>)),
         (ReduceKind::Mean, DType::Float64, DType::Float64) => Some(mean_leaves!(SumSquares<f64>)),
@@ -194,9 +194,9 @@ fn square_leaves(kind: ReduceKind, from: DType, to: DType) -> Option<&'static Le
 }
 
 /// The leaves of a sum or mean of float32 that is not rounded to that.
-fn wide_leaves(kind: ReduceKind, from: DType, to: DType) -> Option<&'static Leaves> {
+fn wide_kernels(kind: ReduceKind, from: DType, to: DType) -> Option<&'static KernelTable> {
     match (kind, from, to) {
-        (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(leaves!(SumWide<f32>)),
+        (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(kernels!(SumWide<f32>)),
         (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_leaves!(SumWide<f32>)),
         _ => None,
     }
@@ -204,7 +204,7 @@ fn wide_leaves(kind: ReduceKind, from: DType, to: DType) -> Option<&'static Leav
 
 /// What to fold into what, with the choice of path still open.
 struct Task {
-    leaves: &'static Leaves,
+    kernels: &'static KernelTable,
     src: *const u8,
     dst: *mut u8,
     /// Loops over the results: source, destination.
@@ -219,19 +219,19 @@ unsafe impl Sync for Task {}
 impl Task {
     /// The element of the source at an offset.
     fn element(&self, offset: isize) -> *const u8 {
-        self.src.wrapping_offset(offset * self.leaves.in_size as isize)
+        self.src.wrapping_offset(offset * self.kernels.in_size as isize)
     }
 
     /// The result at an offset.
     fn result(&self, offset: isize) -> *mut u8 {
-        self.dst.wrapping_offset(offset * self.leaves.out_size as isize)
+        self.dst.wrapping_offset(offset * self.kernels.out_size as isize)
     }
 }
 
-fn fold(leaves: &'static Leaves, src: View, axes: &[usize], dst: ViewMut) {
-    assert_eq!(leaves.in_size, src.dtype().size(), "dtype of the operand of a reduction");
-    assert_eq!(leaves.out_size, dst.dtype().size(), "dtype of the result of a reduction");
-    let mut task = plan(leaves, &src, axes, &dst);
+fn fold(kernels: &'static KernelTable, src: View, axes: &[usize], dst: ViewMut) {
+    assert_eq!(kernels.in_size, src.dtype().size(), "dtype of the operand of a reduction");
+    assert_eq!(kernels.out_size, dst.dtype().size(), "dtype of the result of a reduction");
+    let mut task = plan(kernels, &src, axes, &dst);
     if task.kept.count() == 0 {
         return;
     }
@@ -251,7 +251,7 @@ fn closest_result(kept: &StridedLoops<2>) -> Option<(usize, isize)> {
     strides.filter(|&(_, stride)| stride != 0).min_by_key(|&(_, stride)| stride)
 }
 
-fn plan(leaves: &'static Leaves, src: &View, axes: &[usize], dst: &ViewMut) -> Task {
+fn plan(kernels: &'static KernelTable, src: &View, axes: &[usize], dst: &ViewMut) -> Task {
     let keeps_axes = dst.shape().len() == src.shape().len();
     let mut first = 0;
     let mut kept = StridedLoops::new(&[], [&[], &[]]);
@@ -276,13 +276,13 @@ fn plan(leaves: &'static Leaves, src: &View, axes: &[usize], dst: &ViewMut) -> T
     for (length, stride) in reduced {
         loops.push(Loop { length, strides: [stride] });
     }
-    let start = src.start().wrapping_offset(first * leaves.in_size as isize);
-    Task { leaves, src: start, dst: dst.start(), kept, reduced: loops }
+    let start = src.start().wrapping_offset(first * kernels.in_size as isize);
+    Task { kernels, src: start, dst: dst.start(), kept, reduced: loops }
 }
 
 /// Into how many parts to split each of `results` results of `work` elements.
 fn parts(results: usize, work: usize) -> usize {
-    if results >= MANY { 1 } else { (work / GRAIN).clamp(1, MOST_PARTS) }
+    if results >= MIN_RESULTS { 1 } else { (work / GRAIN).clamp(1, MAX_PARTS) }
 }
 
 /// Totals side by side, in memory with room for them.
@@ -311,13 +311,13 @@ struct Parts {
 
 /// Fold the parts of every tile, each into totals of its own, then join them in order.
 fn fold_in_parts(
-    leaves: &Leaves,
+    kernels: &KernelTable,
     shared: &Parts,
     results: impl Fn(usize) -> Results + Sync,
     fold: impl Fn(usize, Range<usize>, Totals) + Sync,
 ) {
     let (parts, steps) = (shared.tasks, shared.steps);
-    let size = (shared.width * leaves.total_size).next_multiple_of(LINE);
+    let size = (shared.width * kernels.total_size).next_multiple_of(LINE);
     // Not written here: tasks begin their totals themselves, since one thread would take as long over all of them.
     let mut totals = ScratchVec::<u8>::new_or_unwind(shared.tiles * parts * size);
     let place = Target::over(totals.spare()).cast::<u8>();
@@ -328,7 +328,7 @@ fn fold_in_parts(
             let (tile, part) = (i / parts, i % parts);
             let totals = Totals { start: place.at((i * size) as isize), width: results(tile).width };
             // SAFETY: every task has its own stretch of the memory, which begins at a cache line and outlives the call.
-            unsafe { (leaves.clear)(totals.start, totals.width) };
+            unsafe { (kernels.clear)(totals.start, totals.width) };
             fold(tile, steps * part / parts..steps * (part + 1) / parts, totals);
         }
     });
@@ -337,9 +337,9 @@ fn fold_in_parts(
         let total = |part: usize| place.at(((tile * parts + part) * size) as isize);
         for part in 1..parts {
             // SAFETY: these totals were made above.
-            unsafe { (leaves.join)(total(0), total(part), width) };
+            unsafe { (kernels.combine)(total(0), total(part), width) };
         }
         // SAFETY: results lie in the layout of the destination.
-        unsafe { (leaves.finish)(total(0), width, dst, stride, steps) };
+        unsafe { (kernels.finish)(total(0), width, dst, stride, steps) };
     }
 }

@@ -15,11 +15,11 @@ use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_elementwise::tape::{Elements, Producer, Program, Rows};
 
-use super::leaves::{Leaves, Runs, TotalSlot};
+use super::kernels::{KernelTable, Runs, TotalSlot};
 use super::{GRAIN, Parts, Results, Totals, fold_in_parts, parts};
 
 /// Totals of a tile, or of rows laid end to end.
-const MOST_TOTALS: usize = 512;
+const MAX_TOTALS: usize = 512;
 
 /// Totals of a long result.
 const LONG_TOTALS: usize = 64;
@@ -29,7 +29,7 @@ const LONG_ROW: usize = 8;
 
 /// What to fold into what.
 struct Task<'p> {
-    leaves: &'static Leaves,
+    kernels: &'static KernelTable,
     elements: Elements<'p>,
     rows: Rows,
     dst: Target<u8>,
@@ -49,14 +49,14 @@ struct Axes {
 
 /// Fold `axes` of the output of a program over `shape`.
 pub(super) fn fold(
-    leaves: &'static Leaves,
+    kernels: &'static KernelTable,
     program: &Program,
     inputs: &[View],
     shape: &[usize],
     axes: &[usize],
     dst: ViewMut,
 ) {
-    assert_eq!(leaves.out_size, dst.dtype().size(), "dtype of the result of a reduction");
+    assert_eq!(kernels.out_size, dst.dtype().size(), "dtype of the result of a reduction");
     assert!(inputs.iter().all(|input| input.shape() == shape), "operands have one shape");
     let keeps_axes = dst.shape().len() == shape.len();
     let result_stride = |axis: usize| {
@@ -76,13 +76,13 @@ pub(super) fn fold(
     let width = results.map_or(1, |results| results.length);
     let dst = Target::of(&dst);
     if work == 0 || outer.count() == 0 || width == 0 {
-        finish_nothing(leaves, &outer, results.unwrap_or(Loop::ONCE), dst);
+        finish_empty(kernels, &outer, results.unwrap_or(Loop::ONCE), dst);
         return;
     }
     let together = if results.is_some() { width } else { work };
     let rows = if 2 * together <= program.block_length() { Rows::One } else { Rows::Innermost };
     let elements = Elements::new(program, inputs, shape, &order, rows);
-    let task = Task { leaves, elements, rows, dst, outer, work };
+    let task = Task { kernels, elements, rows, dst, outer, work };
     match results {
         Some(results) => task.fold_columns(results),
         None => task.fold_rows(),
@@ -119,16 +119,16 @@ fn sort(inputs: &[View], shape: &[usize], axes: &[usize]) -> Axes {
 }
 
 /// Results of no elements.
-fn finish_nothing(leaves: &Leaves, outer: &StridedLoops<1>, results: Loop<1>, dst: Target<u8>) {
+fn finish_empty(kernels: &KernelTable, outer: &StridedLoops<1>, results: Loop<1>, dst: Target<u8>) {
     let mut slots: TotalSlot = 0;
     let total = std::ptr::from_mut(&mut slots).cast::<u8>();
     // SAFETY: there is room for a total.
-    unsafe { (leaves.clear)(total, 1) };
+    unsafe { (kernels.clear)(total, 1) };
     outer.walk(0..outer.count(), |[at]| {
         for i in 0..results.length as isize {
-            let result = dst.at((at + i * results.strides[0]) * leaves.out_size as isize);
+            let result = dst.at((at + i * results.strides[0]) * kernels.out_size as isize);
             // SAFETY: the offset comes from the layout of the destination.
-            unsafe { (leaves.finish)(total, 1, result, 1, 0) };
+            unsafe { (kernels.finish)(total, 1, result, 1, 0) };
         }
     });
 }
@@ -140,7 +140,7 @@ impl Task<'_> {
     }
 
     fn result(&self, offset: isize) -> *mut u8 {
-        self.dst.at(offset * self.leaves.out_size as isize)
+        self.dst.at(offset * self.kernels.out_size as isize)
     }
 
     /// Where in the destination the result or the tile of this number begins.
@@ -156,7 +156,7 @@ impl Task<'_> {
         let parts = parts(results, work * self.elements.cost());
         if parts > 1 {
             fold_in_parts(
-                self.leaves,
+                self.kernels,
                 &Parts { tiles: results, width: 1, steps: work, tasks: parts },
                 |result| Results { dst: self.result(self.place(result)), width: 1, stride: 1 },
                 |result, range, totals| {
@@ -179,20 +179,20 @@ impl Task<'_> {
         let mut result = range.start;
         self.outer.walk(range, |[at]| {
             // SAFETY: the room is a total's; offsets come from the layout; tasks have disjoint results.
-            unsafe { (self.leaves.clear)(total, 1) };
+            unsafe { (self.kernels.clear)(total, 1) };
             self.fold_row(producer, result, 0..self.work, total);
             // SAFETY: as above.
-            unsafe { (self.leaves.finish)(total, 1, self.result(at), 1, self.work) };
+            unsafe { (self.kernels.finish)(total, 1, self.result(at), 1, self.work) };
             result += 1;
         });
     }
 
     fn fold_row(&self, producer: &mut Producer, result: usize, range: Range<usize>, total: *mut u8) {
-        let (leaves, block) = (self.leaves, self.elements.block());
+        let (kernels, block) = (self.kernels, self.elements.block());
         let start = result * self.work + range.start;
         let run = |run: *const u8, length: usize| {
             // SAFETY: the run has elements of the fold, the total was made by the leaves.
-            unsafe { (leaves.run)(run, length, total) };
+            unsafe { (kernels.run)(run, length, total) };
         };
         if range.len() < LONG_ROW * block {
             producer.produce(start, range.len(), |piece, _, length| run(piece, length));
@@ -201,28 +201,28 @@ impl Task<'_> {
         // Blocks add up side by side, eight rows at once, so that totals come together once and not once a block.
         let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); LONG_TOTALS]);
         let wide = slots.0.as_mut_ptr().cast::<u8>();
-        let total_at = |i: usize| wide.wrapping_add(i * leaves.total_size);
+        let total_at = |i: usize| wide.wrapping_add(i * kernels.total_size);
         // SAFETY: there is room for these totals.
-        unsafe { (leaves.clear)(wide, LONG_TOTALS) };
+        unsafe { (kernels.clear)(wide, LONG_TOTALS) };
         producer.produce(start, range.len(), |piece, _, length| {
             let whole = length / (8 * LONG_TOTALS) * (8 * LONG_TOTALS);
             for first in (0..whole).step_by(8 * LONG_TOTALS) {
-                let row = |k| piece.wrapping_add((first + k * LONG_TOTALS) * leaves.in_size);
+                let row = |k| piece.wrapping_add((first + k * LONG_TOTALS) * kernels.in_size);
                 // SAFETY: the piece has eight such rows, each as long as there are totals.
-                unsafe { (leaves.rows)(&array_of(row), 8, wide, LONG_TOTALS) };
+                unsafe { (kernels.rows)(&array_of(row), 8, wide, LONG_TOTALS) };
             }
             if whole < length {
-                run(piece.wrapping_add(whole * leaves.in_size), length - whole);
+                run(piece.wrapping_add(whole * kernels.in_size), length - whole);
             }
         });
         let mut left = LONG_TOTALS;
         while left > 1 {
             left /= 2;
             // SAFETY: these totals were made above.
-            unsafe { (leaves.join)(wide, total_at(left), left) };
+            unsafe { (kernels.combine)(wide, total_at(left), left) };
         }
         // SAFETY: as above.
-        unsafe { (leaves.join)(total, wide, 1) };
+        unsafe { (kernels.combine)(total, wide, 1) };
     }
 
     /// As many results at once as have their elements in a block.
@@ -238,7 +238,7 @@ impl Task<'_> {
                     let runs =
                         Runs { src, stride: self.work as isize, length: self.work, count, dst, dst_stride };
                     // SAFETY: the piece holds the runs, the layout the results; tasks have disjoint results.
-                    unsafe { (self.leaves.runs)(runs) };
+                    unsafe { (self.kernels.runs)(runs) };
                 });
                 result += count;
             }
@@ -248,20 +248,20 @@ impl Task<'_> {
     /// Rows of neighbouring results.
     fn fold_columns(&self, results: Loop<1>) {
         let width = results.length;
-        let tile = width.min(MOST_TOTALS);
+        let tile = width.min(MAX_TOTALS);
         let tiles = width.div_ceil(tile);
         // Narrow rows are laid end to end so that they fill blocks.
-        let joined = match (self.rows, (self.elements.block() / width).min(self.work)) {
+        let merged = match (self.rows, (self.elements.block() / width).min(self.work)) {
             (Rows::Innermost, _) => 1,
-            (Rows::One, rows @ ..8) => rows.min(MOST_TOTALS / width).max(1),
+            (Rows::One, rows @ ..8) => rows.min(MAX_TOTALS / width).max(1),
             (Rows::One, rows) => rows / 8 * 8,
         };
-        let columns = Columns { task: self, results, tile, tiles, joined };
+        let columns = Columns { task: self, results, tile, tiles, merged };
         let items = self.outer.count() * tiles;
         let parts = parts(items, self.work * tile * self.elements.cost());
         if parts > 1 {
             fold_in_parts(
-                self.leaves,
+                self.kernels,
                 &Parts { tiles: items, width: tile, steps: self.work, tasks: parts },
                 |item| columns.results_of(item),
                 |item, range, totals| {
@@ -272,16 +272,16 @@ impl Task<'_> {
         }
         parallel_ranges(items, self.grain() / (self.work * tile), |range| {
             self.elements.enter(|producer| {
-                let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); MOST_TOTALS]);
+                let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); MAX_TOTALS]);
                 for item in range {
                     let Results { dst, width, stride } = columns.results_of(item);
                     let totals = Totals { start: slots.0.as_mut_ptr().cast(), width };
                     // SAFETY: there is room for a tile of totals; results lie in the layout of the destination, and
                     // tasks have disjoint ones.
-                    unsafe { (self.leaves.clear)(totals.start, width) };
+                    unsafe { (self.kernels.clear)(totals.start, width) };
                     columns.fold(producer, item, 0..self.work, totals);
                     // SAFETY: as above.
-                    unsafe { (self.leaves.finish)(totals.start, width, dst, stride, self.work) };
+                    unsafe { (self.kernels.finish)(totals.start, width, dst, stride, self.work) };
                 }
             });
         });
@@ -295,7 +295,7 @@ struct Columns<'t> {
     tile: usize,
     tiles: usize,
     /// Rows folded as if they were one.
-    joined: usize,
+    merged: usize,
 }
 
 impl Columns<'_> {
@@ -308,48 +308,52 @@ impl Columns<'_> {
 
     /// Fold the rows in `range` of a tile into its totals.
     fn fold(&self, producer: &mut Producer, item: usize, range: Range<usize>, totals: Totals) {
-        let (leaves, width) = (self.task.leaves, self.results.length);
+        let (kernels, width) = (self.task.kernels, self.results.length);
         let start = |row: usize| (item / self.tiles * self.task.work + row) * width;
-        let absorb = |row: *const u8, to: *mut u8, count: usize| {
+        let accumulate = |row: *const u8, to: *mut u8, count: usize| {
             let rows = [row, row, row, row, row, row, row, row];
             // SAFETY: the piece is as long as said, and there are as many totals.
-            unsafe { (leaves.rows)(&rows, 1, to, count) };
+            unsafe { (kernels.rows)(&rows, 1, to, count) };
         };
-        if self.joined <= 1 {
+        if self.merged <= 1 {
             let first = item % self.tiles * self.tile;
             for row in range {
                 producer.produce(start(row) + first, totals.width, |piece, offset, count| {
-                    absorb(piece, totals.start.wrapping_add(offset * leaves.total_size), count);
+                    accumulate(piece, totals.start.wrapping_add(offset * kernels.total_size), count);
                 });
             }
             return;
         }
         // Eight rows, or as many stretches of rows, meet before they join the totals.
-        let in_eights = self.joined.is_multiple_of(8);
-        let wide_rows = if in_eights { self.joined / 8 } else { self.joined };
+        let in_eights = self.merged.is_multiple_of(8);
+        let wide_rows = if in_eights { self.merged / 8 } else { self.merged };
         let wide_width = wide_rows * width;
-        let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); MOST_TOTALS]);
+        let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); MAX_TOTALS]);
         let wide = slots.0.as_mut_ptr().cast::<u8>();
         // SAFETY: there is room: a block has no more than eight times as many elements, and no more where none meet.
-        unsafe { (leaves.clear)(wide, wide_width) };
-        for row in range.clone().step_by(self.joined) {
-            let rows = self.joined.min(range.end - row);
+        unsafe { (kernels.clear)(wide, wide_width) };
+        for row in range.clone().step_by(self.merged) {
+            let rows = self.merged.min(range.end - row);
             producer.produce(start(row), rows * width, |piece, _, count| {
-                if in_eights && rows == self.joined {
-                    let stretch = |k| piece.wrapping_add(k * wide_width * leaves.in_size);
+                if in_eights && rows == self.merged {
+                    let stretch = |k| piece.wrapping_add(k * wide_width * kernels.in_size);
                     // SAFETY: the piece is eight such stretches long, each as long as there are totals.
-                    unsafe { (leaves.rows)(&array_of(stretch), 8, wide, wide_width) };
+                    unsafe { (kernels.rows)(&array_of(stretch), 8, wide, wide_width) };
                     return;
                 }
                 for first in (0..count).step_by(wide_width) {
-                    absorb(piece.wrapping_add(first * leaves.in_size), wide, wide_width.min(count - first));
+                    accumulate(
+                        piece.wrapping_add(first * kernels.in_size),
+                        wide,
+                        wide_width.min(count - first),
+                    );
                 }
             });
         }
         for group in 0..wide_rows {
-            let group = wide.wrapping_add(group * width * leaves.total_size);
+            let group = wide.wrapping_add(group * width * kernels.total_size);
             // SAFETY: these totals were made above.
-            unsafe { (leaves.join)(totals.start, group, width) };
+            unsafe { (kernels.combine)(totals.start, group, width) };
         }
     }
 }

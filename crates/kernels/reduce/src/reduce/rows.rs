@@ -8,15 +8,15 @@ use umber_kernels_base::caches::Aligned;
 use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::threads::parallel_ranges;
 
-use super::leaves::{Leaves, Runs, TotalSlot};
+use super::kernels::{KernelTable, Runs, TotalSlot};
 use super::{GRAIN, Parts, Results, Task, fold_in_parts, parts};
 
 /// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors.
 const SEGMENT: usize = 1 << 14;
 
 /// The same where runs may be long: the longer one is, the less often its reading begins anew.
-const fn longest_run(leaves: &Leaves) -> usize {
-    if leaves.has_long_runs { SEGMENT << 2 } else { SEGMENT }
+const fn longest_run(kernels: &KernelTable) -> usize {
+    if kernels.has_long_runs { SEGMENT << 2 } else { SEGMENT }
 }
 
 /// Elements that are first brought together when they lie apart.
@@ -38,11 +38,11 @@ pub(super) fn fold(task: &Task) {
         at
     };
     fold_in_parts(
-        task.leaves,
+        task.kernels,
         &Parts { tiles: results, width: 1, steps: work, tasks: parts },
         |result| Results { dst: task.result(place(result)[1]), width: 1, stride: 1 },
         |result, range, totals| {
-            fold_range(task.leaves, task.element(place(result)[0]), &task.reduced, range, totals.start);
+            fold_range(task.kernels, task.element(place(result)[0]), &task.reduced, range, totals.start);
         },
     );
 }
@@ -56,7 +56,7 @@ fn fold_results(task: &Task, range: Range<usize>) {
         task.kept.inner_runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
             // SAFETY: the layouts hold the runs and the results; tasks have disjoint results.
-            unsafe { (task.leaves.runs)(Runs { src, stride, length: work, count, dst, dst_stride }) };
+            unsafe { (task.kernels.runs)(Runs { src, stride, length: work, count, dst, dst_stride }) };
         });
         return;
     }
@@ -64,16 +64,16 @@ fn fold_results(task: &Task, range: Range<usize>) {
     let total = std::ptr::from_mut(&mut slots).cast::<u8>();
     task.kept.walk(range, |[from, to]| {
         // SAFETY: the room is a total's; offsets come from the layouts; tasks have disjoint results.
-        unsafe { (task.leaves.clear)(total, 1) };
-        fold_range(task.leaves, task.element(from), &task.reduced, 0..work, total);
+        unsafe { (task.kernels.clear)(total, 1) };
+        fold_range(task.kernels, task.element(from), &task.reduced, 0..work, total);
         // SAFETY: as above.
-        unsafe { (task.leaves.finish)(total, 1, task.result(to), 1, work) };
+        unsafe { (task.kernels.finish)(total, 1, task.result(to), 1, work) };
     });
 }
 
 /// Fold the elements at the turns in `range` of `reduced`, from `src` on, into a total.
 fn fold_range(
-    leaves: &Leaves,
+    kernels: &KernelTable,
     src: *const u8,
     reduced: &StridedLoops<1>,
     range: Range<usize>,
@@ -81,18 +81,18 @@ fn fold_range(
 ) {
     let inner = reduced.inner();
     let stride = inner.strides[0];
-    let size = leaves.in_size;
+    let size = kernels.in_size;
     if stride == 1 && inner.length >= LONG {
-        let longest = longest_run(leaves);
+        let longest = longest_run(kernels);
         reduced.inner_runs(range, |[at], length| {
             for start in (0..length).step_by(longest) {
                 // SAFETY: the total was made by the leaves.
-                if unsafe { (leaves.is_settled)(total) } {
+                if unsafe { (kernels.is_absorbing)(total) } {
                     return;
                 }
                 let run = src.wrapping_offset((at + start as isize) * size as isize);
                 // SAFETY: the layout of the source holds this run.
-                unsafe { (leaves.run)(run, longest.min(length - start), total) };
+                unsafe { (kernels.run)(run, longest.min(length - start), total) };
             }
         });
         return;
@@ -110,13 +110,13 @@ fn fold_range(
             done += count;
             if filled == STAGE {
                 // SAFETY: the whole stage is written.
-                unsafe { (leaves.run)(staged, filled, total) };
+                unsafe { (kernels.run)(staged, filled, total) };
                 filled = 0;
             }
         }
     });
     // SAFETY: that much of the stage is written.
-    unsafe { (leaves.run)(staged, filled, total) };
+    unsafe { (kernels.run)(staged, filled, total) };
 }
 
 /// Bring elements that lie `stride` apart together.

@@ -25,8 +25,8 @@ pub(super) fn vectors_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
 }
 
 /// Are piles folded by a loop of their own?
-pub(super) const fn has_piles<F: Fold>() -> bool {
-    F::HAS_PILES && !matches!(F::VECTORS, Vectors::None)
+pub(super) const fn has_windows<F: Fold>() -> bool {
+    F::HAS_WINDOWS && !matches!(F::VECTORS, Vectors::None)
 }
 
 /// Is the fold one that whole programs wait for?

@@ -231,12 +231,12 @@ impl Decompose for Spread {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let measure = match self.measure {
-            Measure::Variance => umber_kernels::moments::Spread::Variance,
-            Measure::Deviation => umber_kernels::moments::Spread::Deviation,
+            Measure::Variance => umber_kernels::moments::Dispersion::Variance,
+            Measure::Deviation => umber_kernels::moments::Dispersion::Deviation,
         };
         task.run_one(|inputs, output| {
             let freedom = self.freedom(inputs[0].shape());
-            umber_kernels::moments::spread(inputs[0], self.range(), freedom, measure, output);
+            umber_kernels::moments::dispersion(inputs[0], self.range(), freedom, measure, output);
             Ok(())
         })
     }

@@ -11,26 +11,26 @@ use umber_kernels_base::isa::{Cache, has_vectors, prefetch_lines};
 use umber_kernels_base::tree_reduce::tree_reduce;
 
 use super::fold::{Fold, Mean, TREE, Vectors};
-use super::vectors::{has_piles, is_hot, vectorised_for, vectors_for};
+use super::vectors::{has_windows, is_hot, vectorised_for, vectors_for};
 
 /// Runs shorter than this are folded one element after another.
-const SHORT: usize = 16;
+const MIN_RUN: usize = 16;
 
 /// Runs folded before their totals are written.
-const TOGETHER: usize = 32;
+const BATCH: usize = 32;
 
 /// Short runs whose totals are joined one after another.
-const AT_ONCE: usize = 4;
+const GROUP: usize = 4;
 
 /// Places that memory is read at in turn: what one core has on its way from there is more than one place of it.
 const STREAMS: usize = 4;
 /// Bytes of a run that is read so by itself.
-const FAR: usize = 32 << 10;
+const MIN_SPLIT_BYTES: usize = 32 << 10;
 /// Bytes of runs that are read so together.
-const APART: usize = 4 << 10;
+const MIN_JOINT_BYTES: usize = 4 << 10;
 
 /// How far behind what is folded of a pile's rows they are asked for, in bytes.
-const AHEAD: usize = 2 << 10;
+const PREFETCH_BYTES: usize = 2 << 10;
 
 /// Columns whose lanes are made before totals absorb them.
 const STRIP: usize = 64;
@@ -44,7 +44,7 @@ pub(super) type TotalSlot = u128;
 /// A fold with its types erased. Totals lie `total_size` bytes apart.
 ///
 /// The functions are unsafe: elements must be readable, results writable by this thread alone, of the types of the fold.
-pub(super) struct Leaves {
+pub(super) struct KernelTable {
     /// Bytes of an element.
     pub(super) in_size: usize,
     /// Bytes of a total.
@@ -62,14 +62,14 @@ pub(super) struct Leaves {
     /// Fold the first rows, each as long as there are totals, into the totals element by element.
     pub(super) rows: unsafe fn(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize),
     /// Fold piles into results, if there is a loop of its own for it, where the processor has vectors.
-    pub(super) piles: Option<unsafe fn(Piles)>,
+    pub(super) windows: Option<unsafe fn(Windows)>,
     /// Join more totals to some.
-    pub(super) join: unsafe fn(totals: *mut u8, more: *const u8, count: usize),
+    pub(super) combine: unsafe fn(totals: *mut u8, more: *const u8, count: usize),
     /// Write totals of so many elements each as results, `stride` results apart.
     pub(super) finish:
         unsafe fn(totals: *const u8, count: usize, dst: *mut u8, stride: isize, elements: usize),
     /// Can nothing change a total any more?
-    pub(super) is_settled: unsafe fn(total: *const u8) -> bool,
+    pub(super) is_absorbing: unsafe fn(total: *const u8) -> bool,
 }
 
 /// Runs of neighbours of one length, each of which becomes a result; strides in elements and results.
@@ -84,7 +84,7 @@ pub(super) struct Runs {
 
 /// A few rows of neighbours, of one length, that lie at `offsets` from their pile: each pile becomes a row of neighbouring
 /// results; strides from pile to pile in elements and results.
-pub(super) struct Piles<'a> {
+pub(super) struct Windows<'a> {
     pub(super) src: *const u8,
     pub(super) stride: isize,
     pub(super) offsets: &'a [isize],
@@ -94,14 +94,14 @@ pub(super) struct Piles<'a> {
     pub(super) dst_stride: isize,
 }
 
-impl Leaves {
+impl KernelTable {
     /// The leaves of a fold.
-    pub(super) const fn of<F: Fold>() -> Leaves {
+    pub(super) const fn of<F: Fold>() -> KernelTable {
         assert!(
             size_of::<F::Total>() <= size_of::<TotalSlot>()
                 && align_of::<F::Total>() <= align_of::<TotalSlot>()
         );
-        Leaves {
+        KernelTable {
             in_size: size_of::<F::In>(),
             total_size: size_of::<F::Total>(),
             out_size: size_of::<F::Out>(),
@@ -110,22 +110,23 @@ impl Leaves {
             run: run::<F>,
             runs: runs::<F>,
             rows: rows::<F>,
-            piles: if has_piles::<F>() { Some(piles::<F>) } else { None },
-            join: join::<F>,
+            windows: if has_windows::<F>() { Some(windows::<F>) } else { None },
+            combine: combine::<F>,
             finish: finish::<F>,
-            is_settled: is_settled::<F>,
+            is_absorbing: is_absorbing::<F>,
         }
     }
 }
 
-impl Leaves {
+impl KernelTable {
     /// The leaves of means, which share with those of sums what does not write results.
-    pub(super) const fn of_mean<F: Fold>() -> Leaves
+    pub(super) const fn of_mean<F: Fold>() -> KernelTable
     where
         F::Total: Div<f64, Output = F::Total>,
     {
-        let piles: Option<unsafe fn(Piles)> = if has_piles::<F>() { Some(piles::<Mean<F>>) } else { None };
-        Leaves { runs: runs::<Mean<F>>, piles, finish: finish::<Mean<F>>, ..Leaves::of::<F>() }
+        let windows: Option<unsafe fn(Windows)> =
+            if has_windows::<F>() { Some(windows::<Mean<F>>) } else { None };
+        KernelTable { runs: runs::<Mean<F>>, windows, finish: finish::<Mean<F>>, ..KernelTable::of::<F>() }
     }
 }
 
@@ -133,7 +134,7 @@ unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
     let totals = totals.cast::<F::Total>();
     for i in 0..count {
         // SAFETY: the caller's promise.
-        unsafe { totals.add(i).write(F::NOTHING) };
+        unsafe { totals.add(i).write(F::IDENTITY) };
     }
 }
 
@@ -141,9 +142,9 @@ unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
     let total = total.cast::<F::Total>();
     // SAFETY: the caller's promise.
     unsafe {
-        let mut more = [F::NOTHING];
-        fold_runs::<F>(run.cast(), 0, length, &mut more, Reading::AtPlaces);
-        *total = F::join(*total, more[0]);
+        let mut more = [F::IDENTITY];
+        fold_runs::<F>(run.cast(), 0, length, &mut more, RunOrder::AtPlaces);
+        *total = F::combine(*total, more[0]);
     }
 }
 
@@ -151,24 +152,25 @@ unsafe fn runs<F: Fold>(runs: Runs) {
     let (src, dst) = (runs.src.cast::<F::In>(), runs.dst.cast::<F::Out>());
     let bytes = runs.length * size_of::<F::In>();
     // Narrow elements take the processor longer than memory takes to bring them.
-    let is_apart = const { is_hot::<F>() && size_of::<F::In>() >= 4 } && bytes >= APART && has_vectors();
+    let is_apart =
+        const { is_hot::<F>() && size_of::<F::In>() >= 4 } && bytes >= MIN_JOINT_BYTES && has_vectors();
     let part = if is_apart { runs.count / STREAMS } else { 0 };
     for i in 0..part as isize {
         let place = |k: usize| i + (k * part) as isize;
         // SAFETY: the caller's promise.
         unsafe {
             let starts = array_of(|k| src.wrapping_offset(place(k) * runs.stride));
-            for (k, total) in fold_apart::<F>(starts, runs.length).into_iter().enumerate() {
+            for (k, total) in fold_interleaved::<F>(starts, runs.length).into_iter().enumerate() {
                 dst.offset(place(k) * runs.dst_stride).write(finished::<F>(total, runs.length));
             }
         }
     }
-    let mut totals = [F::NOTHING; TOGETHER];
-    for first in (part * STREAMS..runs.count).step_by(TOGETHER) {
-        let totals = &mut totals[..TOGETHER.min(runs.count - first)];
+    let mut totals = [F::IDENTITY; BATCH];
+    for first in (part * STREAMS..runs.count).step_by(BATCH) {
+        let totals = &mut totals[..BATCH.min(runs.count - first)];
         let src = src.wrapping_offset(first as isize * runs.stride);
         // SAFETY: the caller's promise.
-        unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals, Reading::InOrder) };
+        unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals, RunOrder::InOrder) };
         for (i, &total) in (first as isize..).zip(&*totals) {
             // SAFETY: as above.
             unsafe { dst.offset(i * runs.dst_stride).write(finished::<F>(total, runs.length)) };
@@ -187,16 +189,16 @@ unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, wi
         if const { !F::EXACT } {
             vectorised_for::<F, _>(
                 #[inline(always)]
-                move || absorb_eight::<F>(rows, totals),
+                move || accumulate_eight::<F>(rows, totals),
             );
         } else if has_vectors() {
             vectors_for::<F, _>(
                 #[inline(always)]
-                move || absorb_eight::<F>(rows, totals),
+                move || accumulate_eight::<F>(rows, totals),
             );
         } else {
             for row in rows {
-                absorb_one::<F>(row, totals);
+                accumulate_one::<F>(row, totals);
             }
         }
         return;
@@ -206,24 +208,24 @@ unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, wi
         let totals = &mut *totals;
         vectorised_for::<F, _>(
             #[inline(always)]
-            move || absorb_one::<F>(row, totals),
+            move || accumulate_one::<F>(row, totals),
         );
     }
 }
 
-unsafe fn piles<F: Fold>(piles: Piles) {
+unsafe fn windows<F: Fold>(windows: Windows) {
     vectors_for::<F, _>(
         #[inline(always)]
         // SAFETY: the caller's promise.
-        move || unsafe { fold_piles::<F>(&piles) },
+        move || unsafe { fold_windows::<F>(&windows) },
     );
 }
 
-unsafe fn join<F: Fold>(totals: *mut u8, more: *const u8, count: usize) {
+unsafe fn combine<F: Fold>(totals: *mut u8, more: *const u8, count: usize) {
     let (totals, more) = (totals.cast::<F::Total>(), more.cast::<F::Total>());
     for i in 0..count {
         // SAFETY: the caller's promise.
-        unsafe { *totals.add(i) = F::join(*totals.add(i), *more.add(i)) };
+        unsafe { *totals.add(i) = F::combine(*totals.add(i), *more.add(i)) };
     }
 }
 
@@ -241,33 +243,33 @@ unsafe fn finish<F: Fold>(totals: *const u8, count: usize, dst: *mut u8, stride:
     }
 }
 
-unsafe fn is_settled<F: Fold>(total: *const u8) -> bool {
+unsafe fn is_absorbing<F: Fold>(total: *const u8) -> bool {
     // SAFETY: the caller's promise.
-    F::is_settled(unsafe { *total.cast::<F::Total>() })
+    F::is_absorbing(unsafe { *total.cast::<F::Total>() })
 }
 
 #[inline(always)]
-fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
+fn accumulate_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     let width = totals.len();
     // Equal lengths that the compiler sees are checked once, not at every element.
     let rows: [&[F::In]; TREE] = array_of(|k| &rows[k][..width]);
-    let strips = if const { F::IN_TURN && size_of::<F::Total>() > size_of::<F::Lane>() } {
-        absorb_strips::<F>(rows, totals)
+    let strips = if const { F::SEQUENTIAL && size_of::<F::Total>() > size_of::<F::Lane>() } {
+        accumulate_strips::<F>(rows, totals)
     } else {
         0
     };
     for (j, total) in totals.iter_mut().enumerate().skip(strips) {
-        *total = F::absorb(*total, F::tree(|k| rows[k][j]));
+        *total = F::accumulate(*total, F::tree(|k| rows[k][j]));
     }
 }
 
-/// [`absorb_eight`] for whole strips of columns; answers how many columns these are.
+/// [`accumulate_eight`] for whole strips of columns; answers how many columns these are.
 #[inline(always)]
-fn absorb_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> usize {
+fn accumulate_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> usize {
     for (i, totals) in totals.chunks_exact_mut(STRIP).enumerate() {
         let strip = array_of(|k| rows[k][i * STRIP..].first_chunk().expect("as many elements as totals"));
         for (total, lane) in totals.iter_mut().zip(lanes_of_eight::<F>(strip)) {
-            *total = F::absorb(*total, lane);
+            *total = F::accumulate(*total, lane);
         }
     }
     totals.len() / STRIP * STRIP
@@ -287,9 +289,9 @@ fn lanes_of_eight<F: Fold>(rows: [&[F::In; STRIP]; TREE]) -> [F::Lane; STRIP] {
 }
 
 #[inline(always)]
-fn absorb_one<F: Fold>(row: &[F::In], totals: &mut [F::Total]) {
+fn accumulate_one<F: Fold>(row: &[F::In], totals: &mut [F::Total]) {
     for (total, &value) in totals.iter_mut().zip(row) {
-        *total = F::absorb(*total, F::load(value));
+        *total = F::accumulate(*total, F::load(value));
     }
 }
 
@@ -311,50 +313,51 @@ unsafe fn lane_of_four<F: Fold>([a, b, c, d]: [*const F::In; 4], place: usize) -
 /// # Safety
 /// The rows are readable, and the results writable by this thread alone.
 #[inline(always)]
-unsafe fn fold_piles<F: Fold>(piles: &Piles) {
-    let (src, dst) = (piles.src.cast::<F::In>(), piles.dst.cast::<F::Out>());
-    let mut totals = [F::NOTHING; TILE];
-    for pile in 0..piles.count as isize {
-        for first in (0..piles.width).step_by(TILE) {
-            let totals = &mut totals[..TILE.min(piles.width - first)];
-            let row = |offset: isize| src.wrapping_offset(pile * piles.stride + offset).wrapping_add(first);
-            let to = dst.wrapping_offset(pile * piles.dst_stride).wrapping_add(first);
-            let mut offsets = piles.offsets;
+unsafe fn fold_windows<F: Fold>(windows: &Windows) {
+    let (src, dst) = (windows.src.cast::<F::In>(), windows.dst.cast::<F::Out>());
+    let mut totals = [F::IDENTITY; TILE];
+    for pile in 0..windows.count as isize {
+        for first in (0..windows.width).step_by(TILE) {
+            let totals = &mut totals[..TILE.min(windows.width - first)];
+            let row = |offset: isize| src.wrapping_offset(pile * windows.stride + offset).wrapping_add(first);
+            let to = dst.wrapping_offset(pile * windows.dst_stride).wrapping_add(first);
+            let mut offsets = windows.offsets;
             // SAFETY: the caller's promise.
             unsafe {
                 if let &[a, b, c, d] = offsets {
                     let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
                     for row in [a, b, c, d] {
                         prefetch_lines(
-                            row.wrapping_byte_add(AHEAD),
+                            row.wrapping_byte_add(PREFETCH_BYTES),
                             totals.len() * size_of::<F::In>(),
                             Cache::L2,
                         );
                     }
                     for j in 0..totals.len() {
                         let lane = lane_of_four::<F>([a, b, c, d], j);
-                        to.add(j).write(finished::<F>(F::absorb(F::NOTHING, lane), piles.offsets.len()));
+                        to.add(j)
+                            .write(finished::<F>(F::accumulate(F::IDENTITY, lane), windows.offsets.len()));
                     }
                     continue;
                 }
-                totals.fill(F::NOTHING);
+                totals.fill(F::IDENTITY);
                 while let &[a, b, c, d, ref rest @ ..] = offsets {
                     let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
                     for (j, total) in totals.iter_mut().enumerate() {
-                        *total = F::absorb(*total, lane_of_four::<F>([a, b, c, d], j));
+                        *total = F::accumulate(*total, lane_of_four::<F>([a, b, c, d], j));
                     }
                     offsets = rest;
                 }
                 for &offset in offsets {
                     let row = row(offset);
                     for (j, total) in totals.iter_mut().enumerate() {
-                        *total = F::absorb(*total, F::load(*row.add(j)));
+                        *total = F::accumulate(*total, F::load(*row.add(j)));
                     }
                 }
             }
             for (j, &total) in totals.iter().enumerate() {
                 // SAFETY: as above.
-                unsafe { to.add(j).write(finished::<F>(total, piles.offsets.len())) };
+                unsafe { to.add(j).write(finished::<F>(total, windows.offsets.len())) };
             }
         }
     }
@@ -365,7 +368,7 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
 /// # Safety
 /// The runs are readable.
 #[inline(always)]
-unsafe fn fold_apart<F: Fold>(starts: [*const F::In; STREAMS], length: usize) -> [F::Total; STREAMS] {
+unsafe fn fold_interleaved<F: Fold>(starts: [*const F::In; STREAMS], length: usize) -> [F::Total; STREAMS] {
     // SAFETY: the caller's promise.
     let runs = array_of(|k| unsafe { std::slice::from_raw_parts(starts[k], length) });
     fold_side_by_side::<F, 16>(runs)
@@ -377,24 +380,24 @@ fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::
     vectors_for::<F, _>(
         #[inline(always)]
         || {
-            let mut totals = Aligned([[F::NOTHING; N]; STREAMS]);
+            let mut totals = Aligned([[F::IDENTITY; N]; STREAMS]);
             let whole = runs[0].len() / (TREE * N) * (TREE * N);
             for at in (0..whole).step_by(TREE * N) {
                 for (run, totals) in runs.iter().zip(&mut totals.0) {
-                    F::absorb_block(&run[at..][..TREE * N], totals);
+                    F::accumulate_block(&run[at..][..TREE * N], totals);
                 }
             }
             for (run, totals) in runs.iter().zip(&mut totals.0) {
-                F::absorb_rest(&run[whole..], totals);
+                F::accumulate_tail(&run[whole..], totals);
             }
-            array_of(|k| tree_reduce(&totals.0[k], F::join))
+            array_of(|k| tree_reduce(&totals.0[k], F::combine))
         },
     )
 }
 
 /// How a run is read, on which its total depends where it is rounded.
 #[derive(Clone, Copy, PartialEq)]
-enum Reading {
+enum RunOrder {
     /// From its beginning to its end, whichever others are read beside it.
     InOrder,
     /// Long ones at several places in turn.
@@ -411,14 +414,14 @@ unsafe fn fold_runs<F: Fold>(
     stride: isize,
     length: usize,
     totals: &mut [F::Total],
-    reading: Reading,
+    order: RunOrder,
 ) {
     // SAFETY: the caller's promise.
     let run =
         |i: usize| unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
-    if length < SHORT {
+    if length < MIN_RUN {
         for (i, total) in totals.iter_mut().enumerate() {
-            *total = run(i).iter().fold(F::NOTHING, |total, &value| F::absorb(total, F::load(value)));
+            *total = run(i).iter().fold(F::IDENTITY, |total, &value| F::accumulate(total, F::load(value)));
         }
         return;
     }
@@ -426,17 +429,17 @@ unsafe fn fold_runs<F: Fold>(
     // SAFETY: as above.
     unsafe {
         match const { size_of::<F::In>() } {
-            1 => fold_long_or_short_runs::<F, 64>(src, stride, length, totals, reading),
-            2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals, reading),
-            4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals, reading),
+            1 => fold_long_or_short_runs::<F, 64>(src, stride, length, totals, order),
+            2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals, order),
+            4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals, order),
             // A tree of eight vectors of eight would be written out step by step, and not found to be vectors again.
-            _ if const { !matches!(F::VECTORS, Vectors::None) && !F::APART } => {
-                fold_long_runs::<F, 16>(src, stride, length, totals, reading);
+            _ if const { !matches!(F::VECTORS, Vectors::None) && !F::SEPARATE_TOTALS } => {
+                fold_long_runs::<F, 16>(src, stride, length, totals, order);
             }
             _ if F::VECTORS != Vectors::None && length >= TREE * 16 => {
-                fold_long_runs::<F, 16>(src, stride, length, totals, reading);
+                fold_long_runs::<F, 16>(src, stride, length, totals, order);
             }
-            _ => fold_long_or_short_runs::<F, 8>(src, stride, length, totals, reading),
+            _ => fold_long_or_short_runs::<F, 8>(src, stride, length, totals, order),
         }
     }
 }
@@ -449,14 +452,14 @@ unsafe fn fold_long_or_short_runs<F: Fold, const N: usize>(
     stride: isize,
     length: usize,
     totals: &mut [F::Total],
-    reading: Reading,
+    order: RunOrder,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if F::APART && length < TREE * N {
+        if F::SEPARATE_TOTALS && length < TREE * N {
             fold_short_runs::<F, N>(src, stride, length, totals);
         } else {
-            fold_long_runs::<F, N>(src, stride, length, totals, reading);
+            fold_long_runs::<F, N>(src, stride, length, totals, order);
         }
     }
 }
@@ -471,14 +474,14 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
     stride: isize,
     length: usize,
     totals: &mut [F::Total],
-    reading: Reading,
+    order: RunOrder,
 ) {
     // SAFETY: the caller's promise.
     let run =
         |i: usize| unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
     if !(has_vectors() && const { !matches!(F::VECTORS, Vectors::None) }) {
         for (i, total) in totals.iter_mut().enumerate() {
-            *total = fold_lanes::<F, N>(run(i), Reading::InOrder);
+            *total = fold_lanes::<F, N>(run(i), RunOrder::InOrder);
         }
         return;
     }
@@ -486,14 +489,14 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
         #[inline(always)]
         || {
             let mut done = 0;
-            if const { is_hot::<F>() } && length * size_of::<F::In>() >= APART {
+            if const { is_hot::<F>() } && length * size_of::<F::In>() >= MIN_JOINT_BYTES {
                 for totals in totals.chunks_exact_mut(2) {
                     totals.copy_from_slice(&fold_two_runs::<F, N>(run(done), run(done + 1), stride));
                     done += 2;
                 }
             }
             for (i, total) in totals.iter_mut().enumerate().skip(done) {
-                *total = fold_lanes::<F, N>(run(i), reading);
+                *total = fold_lanes::<F, N>(run(i), order);
             }
         },
     );
@@ -514,16 +517,16 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
     vectorised_for::<F, _>(
         #[inline(always)]
         || {
-            for (group, totals) in totals.chunks_mut(AT_ONCE).enumerate() {
-                let mut lanes = Aligned([[F::NOTHING; N]; AT_ONCE]);
-                let first = (group * AT_ONCE) as isize;
+            for (group, totals) in totals.chunks_mut(GROUP).enumerate() {
+                let mut lanes = Aligned([[F::IDENTITY; N]; GROUP]);
+                let first = (group * GROUP) as isize;
                 for (i, lanes) in (first..).zip(&mut lanes.0[..totals.len()]) {
                     // SAFETY: the caller's promise.
                     let run = unsafe { std::slice::from_raw_parts(src.wrapping_offset(i * stride), length) };
-                    F::absorb_rest(run, lanes);
+                    F::accumulate_tail(run, lanes);
                 }
                 for (total, lanes) in totals.iter_mut().zip(&lanes.0) {
-                    *total = tree_reduce(lanes, F::join);
+                    *total = tree_reduce(lanes, F::combine);
                 }
             }
         },
@@ -532,33 +535,33 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
 
 /// The total of a run: `N` totals side by side, each absorbing trees of eight.
 #[inline(always)]
-fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], reading: Reading) -> F::Total {
-    let mut totals = Aligned([F::NOTHING; N]);
+fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], order: RunOrder) -> F::Total {
+    let mut totals = Aligned([F::IDENTITY; N]);
     let totals = &mut totals.0;
     let mut rest = run;
-    if reading == Reading::AtPlaces && size_of_val(run) >= FAR {
+    if order == RunOrder::AtPlaces && size_of_val(run) >= MIN_SPLIT_BYTES {
         let stream = run.len() / STREAMS / (TREE * N) * (TREE * N);
         for at in (0..stream).step_by(TREE * N) {
             for start in (at..STREAMS * stream).step_by(stream) {
                 let block = &run[start..][..TREE * N];
-                ask_ahead(block, AHEAD as isize);
-                F::absorb_block(block, totals);
+                prefetch_ahead(block, PREFETCH_BYTES as isize);
+                F::accumulate_block(block, totals);
             }
         }
         rest = &run[STREAMS * stream..];
     }
     let mut blocks = rest.chunks_exact(TREE * N);
     for block in &mut blocks {
-        F::absorb_block(block, totals);
+        F::accumulate_block(block, totals);
     }
-    F::absorb_rest(blocks.remainder(), totals);
-    tree_reduce(totals, F::join)
+    F::accumulate_tail(blocks.remainder(), totals);
+    tree_reduce(totals, F::combine)
 }
 
 /// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does not
 /// reach what follows by itself.
 #[inline(always)]
-fn ask_ahead<T>(block: &[T], distance: isize) {
+fn prefetch_ahead<T>(block: &[T], distance: isize) {
     if const { size_of::<T>() <= 2 } {
         prefetch_lines(block.as_ptr().wrapping_offset(distance), size_of_val(block), Cache::L2);
     }
@@ -568,17 +571,17 @@ fn ask_ahead<T>(block: &[T], distance: isize) {
 /// the same places is asked for.
 #[inline(always)]
 fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], stride: isize) -> [F::Total; 2] {
-    let mut totals = Aligned([[F::NOTHING; N]; 2]);
+    let mut totals = Aligned([[F::IDENTITY; N]; 2]);
     let [one, other] = &mut totals.0;
     let (mut firsts, mut seconds) = (first.chunks_exact(TREE * N), second.chunks_exact(TREE * N));
     for (first, second) in (&mut firsts).zip(&mut seconds) {
         for block in [first, second] {
-            ask_ahead(block, 2 * stride);
+            prefetch_ahead(block, 2 * stride);
         }
-        F::absorb_block(first, one);
-        F::absorb_block(second, other);
+        F::accumulate_block(first, one);
+        F::accumulate_block(second, other);
     }
-    F::absorb_rest(firsts.remainder(), one);
-    F::absorb_rest(seconds.remainder(), other);
-    [tree_reduce(one, F::join), tree_reduce(other, F::join)]
+    F::accumulate_tail(firsts.remainder(), one);
+    F::accumulate_tail(seconds.remainder(), other);
+    [tree_reduce(one, F::combine), tree_reduce(other, F::combine)]
 }
