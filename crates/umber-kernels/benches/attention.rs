@@ -6,7 +6,7 @@ mod common;
 
 use common::{Operand, Work, case};
 use num_traits::FromPrimitive;
-use umber_kernels::attention::{Attending, Gradients, Scoring, attention, attention_gradient};
+use umber_kernels::attention::{AttentionInputs, AttentionOptions, Gradients, attention, attention_gradient};
 use umber_types::{Element, Masking, bf16, f16};
 
 /// Numbers of a query, a key and a value.
@@ -40,8 +40,9 @@ fn attend<T: Element + FromPrimitive>(masking: Masking, sizes: Sizes) {
     let mut out = Operand::<T>::zeros(&of_queries);
     let (mut into_q, mut into_k, mut into_v) =
         (Operand::<T>::zeros(&of_queries), Operand::<T>::zeros(&of_keys), Operand::<T>::zeros(&of_keys));
-    let given = Attending { queries: q.view(), keys: k.view(), values: v.view(), mask: None, sinks: None };
-    let how = Scoring { scale: 0.125, masking };
+    let given =
+        AttentionInputs { queries: q.view(), keys: k.view(), values: v.view(), mask: None, sinks: None };
+    let how = AttentionOptions { scale: 0.125, masking };
     let order = if masking == Masking::Causal { "causal " } else { "" };
     let name = format!("{order}attention/{}/{heads} of {queries}x{keys}", T::DTYPE);
     let few = queries < 16;

@@ -3,7 +3,7 @@
 mod operands;
 
 use operands::Random;
-use umber_kernels::attention::{Attending, Gradients, Scoring, attention, attention_gradient};
+use umber_kernels::attention::{AttentionInputs, AttentionOptions, Gradients, attention, attention_gradient};
 use umber_kernels::gated_delta::{GatedDelta, gated_delta};
 use umber_kernels::rope::rope;
 use umber_kernels::{View, ViewMut};
@@ -86,7 +86,7 @@ impl Case {
     }
 
     /// Call `body` with the operands as the kernels take them.
-    fn with<R>(&self, body: impl FnOnce(&Attending, Scoring) -> R) -> R {
+    fn with<R>(&self, body: impl FnOnce(&AttentionInputs, AttentionOptions) -> R) -> R {
         let [heads, key_heads, queries, keys, features, values] = self.sizes;
         let layouts = [
             dense(&[heads, queries, features]),
@@ -95,14 +95,14 @@ impl Case {
             dense(&[heads, queries, keys]),
             dense(&[heads]),
         ];
-        let operands = Attending {
+        let operands = AttentionInputs {
             queries: View::of(&self.q, &layouts[0]),
             keys: View::of(&self.k, &layouts[1]),
             values: View::of(&self.v, &layouts[2]),
             mask: (self.masking == Masking::Array).then(|| View::of(&self.mask, &layouts[3])),
             sinks: self.sinks.as_ref().map(|sinks| View::of(sinks, &layouts[4])),
         };
-        body(&operands, Scoring { scale: self.scale, masking: self.masking })
+        body(&operands, AttentionOptions { scale: self.scale, masking: self.masking })
     }
 }
 

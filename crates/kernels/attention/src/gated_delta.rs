@@ -36,14 +36,14 @@ pub struct GatedDelta<'a> {
 /// Each step makes the state `S` of a head `S' = g S + b (v - g S k) k^T` and answers `S' q`; a step that is not taken leaves the
 /// state and answers zeros.
 ///
-/// `answers`, shaped like the values, and `last`, shaped like the state, are dense.
+/// `outputs`, shaped like the values, and `last`, shaped like the state, are dense.
 ///
 /// # Panics
 /// If the dtype is not float32 or float64, or shapes and dtypes do not fit together.
-pub fn gated_delta(given: &GatedDelta, answers: ViewMut, last: ViewMut) {
-    match answers.dtype() {
-        DType::Float32 => run::<f32>(given, &answers, &last),
-        DType::Float64 => run::<f64>(given, &answers, &last),
+pub fn gated_delta(inputs: &GatedDelta, outputs: ViewMut, last: ViewMut) {
+    match outputs.dtype() {
+        DType::Float32 => run::<f32>(inputs, &outputs, &last),
+        DType::Float64 => run::<f64>(inputs, &outputs, &last),
         dtype => panic!("states of {dtype} are not of float32 or float64"),
     }
 }
@@ -78,7 +78,7 @@ impl<'a, T: Copy> Operand<'a, T> {
     }
 }
 
-struct Whole<'a, W> {
+struct GatedDeltaTask<'a, W> {
     batch: &'a [usize],
     steps: usize,
     heads: usize,
@@ -92,12 +92,12 @@ struct Whole<'a, W> {
     rate: Operand<'a, W>,
     state: Operand<'a, W>,
     mask: Operand<'a, Bool>,
-    answers: Target<W>,
+    outputs: Target<W>,
     last: Target<W>,
 }
 
-fn run<W: Compute>(given: &GatedDelta, answers: &ViewMut, last: &ViewMut) {
-    let GatedDelta { queries, keys, values, decay, rate, state, mask } = given;
+fn run<W: Compute>(inputs: &GatedDelta, outputs: &ViewMut, last: &ViewMut) {
+    let GatedDelta { queries, keys, values, decay, rate, state, mask } = inputs;
     let &[ref batch @ .., steps, heads, values_length] = values.shape() else {
         panic!("values have three axes")
     };
@@ -115,13 +115,13 @@ fn run<W: Compute>(given: &GatedDelta, answers: &ViewMut, last: &ViewMut) {
         [queries, keys, values, decay, rate, state].iter().all(|view| view.dtype() == W::DTYPE),
         "operands have one dtype"
     );
-    assert!(answers.shape() == values.shape() && answers.layout().is_contiguous(), "dense answers");
+    assert!(outputs.shape() == values.shape() && outputs.layout().is_contiguous(), "dense answers");
     assert!(last.shape() == state.shape() && last.layout().is_contiguous(), "a dense state");
     assert!(
-        answers.dtype() == W::DTYPE && last.dtype() == W::DTYPE,
+        outputs.dtype() == W::DTYPE && last.dtype() == W::DTYPE,
         "results have the dtype of the operands"
     );
-    let whole = Whole::<W> {
+    let whole = GatedDeltaTask::<W> {
         batch,
         steps,
         heads,
@@ -135,7 +135,7 @@ fn run<W: Compute>(given: &GatedDelta, answers: &ViewMut, last: &ViewMut) {
         rate: Operand::of(rate),
         state: Operand::of(state),
         mask: Operand::of(mask),
-        answers: Target::of(answers),
+        outputs: Target::of(outputs),
         last: Target::of(last),
     };
     let (states, blocks) = (batch.iter().product::<usize>() * heads, values_length.div_ceil(ROWS));
@@ -148,7 +148,7 @@ fn run<W: Compute>(given: &GatedDelta, answers: &ViewMut, last: &ViewMut) {
     });
 }
 
-impl<W: Compute> Whole<'_, W> {
+impl<W: Compute> GatedDeltaTask<'_, W> {
     /// Take some rows of a state through all steps.
     #[inline(always)]
     fn take(&self, index: usize, rows: Range<usize>) {
@@ -168,10 +168,10 @@ impl<W: Compute> Whole<'_, W> {
             self.state.row(place([head, row, 0]), &mut state[i * width..][..self.features]);
         }
         for step in 0..self.steps {
-            let answers = ((sample * self.steps + step) * self.heads + head) * self.values_length;
+            let outputs = ((sample * self.steps + step) * self.heads + head) * self.values_length;
             let answer = |row: usize, value: W| {
                 // SAFETY: a row of the dense answers that this task alone writes.
-                unsafe { *self.answers.at((answers + row) as isize) = value };
+                unsafe { *self.outputs.at((outputs + row) as isize) = value };
             };
             // SAFETY: inside the mask.
             if unsafe { *self.mask.at(place([step, 0, 0])).at(0) }.0 == 0 {

@@ -11,8 +11,8 @@ use umber_kernels_base::{View, ViewMut};
 use umber_kernels_matmul::product::{Beta, Matrix, Product};
 use umber_types::match_dtype;
 
-use super::operand::{Computes, Rows};
-use super::problem::{Attending, Problem, Scoring, Stack};
+use super::operand::{AttentionFloat, Rows};
+use super::problem::{AttentionInputs, AttentionOptions, Problem, Stack};
 
 /// Where the cotangents of the operands go, all dense and shaped like these.
 #[derive(Debug)]
@@ -33,16 +33,21 @@ pub struct Gradients<'a> {
 ///
 /// # Panics
 /// If dtypes or shapes do not fit together.
-pub fn attention_gradient(given: &Attending, how: Scoring, cotangent: View, into: &Gradients) {
-    let dtype = given.queries.dtype();
+pub fn attention_gradient(
+    inputs: &AttentionInputs,
+    options: AttentionOptions,
+    cotangent: View,
+    into: &Gradients,
+) {
+    let dtype = inputs.queries.dtype();
     for out in [&into.queries, &into.keys, &into.values] {
         assert!(out.layout().is_contiguous() && out.dtype() == dtype, "cotangents are dense");
     }
-    assert!(into.queries.shape() == given.queries.shape() && cotangent.dtype() == dtype, "cotangents fit");
-    assert!(into.keys.shape() == given.keys.shape() && into.values.shape() == given.values.shape());
-    assert_eq!(into.sinks.is_some(), given.sinks.is_some(), "a cotangent of sinks that there are");
+    assert!(into.queries.shape() == inputs.queries.shape() && cotangent.dtype() == dtype, "cotangents fit");
+    assert!(into.keys.shape() == inputs.keys.shape() && into.values.shape() == inputs.values.shape());
+    assert_eq!(into.sinks.is_some(), inputs.sinks.is_some(), "a cotangent of sinks that there are");
     match_dtype!(float dtype, T => {
-        let problem = Problem::new::<T>(given, how);
+        let problem = Problem::new::<T>(inputs, options);
         let size = problem.stacks() * problem.rows() * problem.values;
         assert_eq!(size, cotangent.size(), "a cotangent for each value");
         let task = Task {
@@ -83,7 +88,7 @@ struct Sums<'a, W> {
     sinks: &'a mut [W],
 }
 
-impl<W: Computes> Task<'_, W> {
+impl<W: AttentionFloat> Task<'_, W> {
     fn run(&self) {
         let Problem { keys, features, values, group, .. } = *self.problem;
         let (stacks, rows) = (self.problem.stacks(), self.problem.rows());
@@ -91,9 +96,9 @@ impl<W: Computes> Task<'_, W> {
         let blocks = rows.div_ceil(height);
         let size = keys * (features + values) + group;
         let parts = num_threads().div_ceil(stacks.max(1)).min(blocks).max(1);
-        let part_of = |stack: &Stack, part: usize, room: &mut [W]| {
-            room.fill(W::ZERO);
-            let mut sums = self.sums(room);
+        let part_of = |stack: &Stack, part: usize, scratch: &mut [W]| {
+            scratch.fill(W::ZERO);
+            let mut sums = self.sums(scratch);
             for block in blocks * part / parts..blocks * (part + 1) / parts {
                 self.block(stack, block * height..rows.min((block + 1) * height), &mut sums);
             }
@@ -101,24 +106,24 @@ impl<W: Computes> Task<'_, W> {
         if parts == 1 {
             parallel_for(stacks, |index| {
                 let stack = self.problem.stack(index);
-                scratch::with(size, |room: &mut [W]| {
-                    part_of(&stack, 0, room);
-                    self.finish(index, room);
+                scratch::with(size, |scratch: &mut [W]| {
+                    part_of(&stack, 0, scratch);
+                    self.finish(index, scratch);
                 });
             });
             return;
         }
-        scratch::with(parts * size, |room: &mut [W]| {
+        scratch::with(parts * size, |scratch: &mut [W]| {
             for index in 0..stacks {
                 let stack = self.problem.stack(index);
-                let shared = Target::over(room);
+                let shared = Target::over(scratch);
                 parallel_for(parts, |part| {
                     // SAFETY: each part has its own room.
-                    let room =
+                    let scratch =
                         unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
-                    part_of(&stack, part, room);
+                    part_of(&stack, part, scratch);
                 });
-                let (first, rest) = room.split_at_mut(size);
+                let (first, rest) = scratch.split_at_mut(size);
                 for other in rest.chunks_exact(size.max(1)) {
                     for (sum, &term) in first.iter_mut().zip(other) {
                         *sum = *sum + term;
@@ -129,16 +134,16 @@ impl<W: Computes> Task<'_, W> {
         });
     }
 
-    fn sums<'r>(&self, room: &'r mut [W]) -> Sums<'r, W> {
+    fn sums<'r>(&self, scratch: &'r mut [W]) -> Sums<'r, W> {
         let Problem { keys, features, values, .. } = *self.problem;
-        let (k, room) = room.split_at_mut(keys * features);
-        let (v, sinks) = room.split_at_mut(keys * values);
+        let (k, scratch) = scratch.split_at_mut(keys * features);
+        let (v, sinks) = scratch.split_at_mut(keys * values);
         Sums { keys: k, values: v, sinks }
     }
 
     /// Write what one stack has summed up.
-    fn finish(&self, index: usize, room: &mut [W]) {
-        let sums = self.sums(room);
+    fn finish(&self, index: usize, scratch: &mut [W]) {
+        let sums = self.sums(scratch);
         (self.store)(sums.keys, self.keys, index * sums.keys.len());
         (self.store)(sums.values, self.values, index * sums.values.len());
         let Some(to) = self.sinks else { return };
@@ -153,11 +158,11 @@ impl<W: Computes> Task<'_, W> {
         let Problem { features, values, .. } = *self.problem;
         let (count, keys) = (rows.len(), self.problem.needed(rows.clone()));
         let width = keys.next_multiple_of(LANES);
-        scratch::with(count * (2 * width + 2 * features + values), |room: &mut [W]| {
-            let (weights, room) = room.split_at_mut(count * width);
-            let (slopes, room) = room.split_at_mut(count * width);
-            let (queries, room) = room.split_at_mut(count * features);
-            let (results, cotangents) = room.split_at_mut(count * features);
+        scratch::with(count * (2 * width + 2 * features + values), |scratch: &mut [W]| {
+            let (weights, scratch) = scratch.split_at_mut(count * width);
+            let (gradients, scratch) = scratch.split_at_mut(count * width);
+            let (queries, scratch) = scratch.split_at_mut(count * features);
+            let (results, cotangents) = scratch.split_at_mut(count * features);
             for (i, row) in rows.clone().enumerate() {
                 let (head, query) = self.problem.place(stack, row);
                 self.problem.query(stack, row, &mut queries[i * features..][..features]);
@@ -183,18 +188,18 @@ impl<W: Computes> Task<'_, W> {
                 };
             let head = |rows: &Rows<W>| rows.head(&stack.at, stack.key_head);
             let (q, ct) = (dense(queries, features), dense(cotangents, values));
-            scratch::with(keys * features.max(values), |room: &mut [W]| {
+            scratch::with(keys * features.max(values), |scratch: &mut [W]| {
                 // SAFETY: as many keys and values as there are at most.
-                let v = unsafe { head(&self.problem.v).block(0..keys, values, room) };
-                multiply(ct, v.transposed(), [count, keys, values], slopes, width, Beta::Zero);
+                let v = unsafe { head(&self.problem.v).block(0..keys, values, scratch) };
+                multiply(ct, v.transposed(), [count, keys, values], gradients, width, Beta::Zero);
                 // SAFETY: as above.
-                let k = unsafe { head(&self.problem.k).block(0..keys, features, room) };
+                let k = unsafe { head(&self.problem.k).block(0..keys, features, scratch) };
                 multiply(q, k.transposed(), [count, keys, features], weights, width, Beta::Zero);
-                self.differentiate(stack, rows.clone(), keys, [weights, slopes], sums.sinks);
-                let (weights, slopes) = (dense(weights, width), dense(slopes, width));
+                self.differentiate(stack, rows.clone(), keys, [weights, gradients], sums.sinks);
+                let (weights, gradients) = (dense(weights, width), dense(gradients, width));
                 multiply(weights.transposed(), ct, [keys, values, count], sums.values, values, Beta::One);
-                multiply(slopes.transposed(), q, [keys, features, count], sums.keys, features, Beta::One);
-                multiply(slopes, k, [count, features, keys], results, features, Beta::Zero);
+                multiply(gradients.transposed(), q, [keys, features, count], sums.keys, features, Beta::One);
+                multiply(gradients, k, [count, features, keys], results, features, Beta::Zero);
             });
             for result in &mut *results {
                 *result = *result * self.problem.scale;
@@ -209,21 +214,21 @@ impl<W: Computes> Task<'_, W> {
         stack: &Stack,
         rows: Range<usize>,
         keys: usize,
-        [weights, slopes]: [&mut [W]; 2],
+        [weights, gradients]: [&mut [W]; 2],
         sinks: &mut [W],
     ) {
         let width = keys.next_multiple_of(LANES);
         for (i, row) in rows.enumerate() {
             let weights = &mut weights[i * width..][..width];
-            let slopes = &mut slopes[i * width..][..width];
+            let gradients = &mut gradients[i * width..][..width];
             self.problem.apply_mask(stack, row, 0, &mut weights[..keys]);
             let sink = self.problem.sink(stack, row);
-            let Weighed { peak, sink: share, mean } = vectorised(
+            let SoftmaxRow { max, sink: share, mean } = vectorised(
                 #[inline(always)]
-                || weigh(weights, slopes, keys, sink),
+                || softmax_row(weights, gradients, keys, sink),
             );
-            if self.problem.is_hidden(peak) {
-                slopes.fill(W::ZERO);
+            if self.problem.is_fully_masked(max) {
+                gradients.fill(W::ZERO);
             }
             if sink.is_some() {
                 let sum = &mut sinks[row / self.problem.queries];
@@ -240,9 +245,9 @@ fn rows_of_weights(keys: usize) -> usize {
 }
 
 /// What became of a row.
-struct Weighed<W> {
+struct SoftmaxRow<W> {
     /// The greatest score.
-    peak: W,
+    max: W,
     /// The weight of the sink.
     sink: W,
     /// The mean of the cotangents of weights, by weight.
@@ -251,24 +256,29 @@ struct Weighed<W> {
 
 /// Make the scores of a row weights `w`, and the cotangents `c` of these `w (c - mean)`; rows are padded to whole vectors.
 #[inline(always)]
-fn weigh<W: Computes>(weights: &mut [W], slopes: &mut [W], keys: usize, sink: Option<W>) -> Weighed<W> {
+fn softmax_row<W: AttentionFloat>(
+    weights: &mut [W],
+    gradients: &mut [W],
+    keys: usize,
+    sink: Option<W>,
+) -> SoftmaxRow<W> {
     weights[keys..].fill(W::neg_infinity());
-    slopes[keys..].fill(W::ZERO);
-    let peak = max_of(&weights[..keys]);
-    let shift = sink.map_or(peak, |sink| maximum(peak, sink));
+    gradients[keys..].fill(W::ZERO);
+    let max = max_of(&weights[..keys]);
+    let shift = sink.map_or(max, |sink| maximum(max, sink));
     let total = exp_in_place(weights, shift);
     let own = sink.map_or(W::ZERO, |sink| (sink - shift).exp_of_nonpositive());
     let share = W::nearest(1.0 / (total + own.wide()));
     let mut sums = [W::ZERO; LANES];
-    for (weights, slopes) in weights.chunks_exact_mut(LANES).zip(slopes.chunks_exact(LANES)) {
-        for ((weight, &slope), sum) in weights.iter_mut().zip(slopes).zip(&mut sums) {
+    for (weights, gradients) in weights.chunks_exact_mut(LANES).zip(gradients.chunks_exact(LANES)) {
+        for ((weight, &slope), sum) in weights.iter_mut().zip(gradients).zip(&mut sums) {
             *weight = *weight * share;
             *sum = *sum + *weight * slope;
         }
     }
     let mean = W::nearest(sum_of(&sums, |sum| sum));
-    for (slope, &weight) in slopes.iter_mut().zip(&*weights) {
+    for (slope, &weight) in gradients.iter_mut().zip(&*weights) {
         *slope = weight * (*slope - mean);
     }
-    Weighed { peak, sink: own * share, mean }
+    SoftmaxRow { max, sink: own * share, mean }
 }

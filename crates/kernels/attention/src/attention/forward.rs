@@ -12,15 +12,15 @@ use umber_kernels_matmul::product::{Beta, Matrix, Product};
 use umber_kernels_matmul::{dot, gemv};
 use umber_types::match_dtype;
 
-use super::operand::{Computes, Rows};
-use super::problem::{Attending, Problem, Scoring, Stack};
+use super::operand::{AttentionFloat, Rows};
+use super::problem::{AttentionInputs, AttentionOptions, Problem, Stack};
 
 /// Keys of a block: their scores stay in the second cache.
 const KEYS: usize = 512;
 /// Up to this many queries read keys and values where they lie, once.
-pub(super) const FEW: usize = 16;
+pub(super) const MAX_IN_PLACE_QUERIES: usize = 16;
 /// Keys worth a part of their own where there are few queries.
-const PART: usize = 1024;
+const KEYS_PER_PART: usize = 1024;
 
 /// `out[..., h, l, :] = sum over s of softmax(scale * q[h, l] . k[h / g, s] + mask) v[h / g, s]` for `g` heads a head of keys.
 ///
@@ -31,10 +31,10 @@ const PART: usize = 1024;
 ///
 /// # Panics
 /// If dtypes or shapes do not fit together.
-pub fn attention(given: &Attending, how: Scoring, out: ViewMut) {
-    assert!(out.layout().is_contiguous() && out.dtype() == given.queries.dtype(), "the result is dense");
+pub fn attention(inputs: &AttentionInputs, options: AttentionOptions, out: ViewMut) {
+    assert!(out.layout().is_contiguous() && out.dtype() == inputs.queries.dtype(), "the result is dense");
     match_dtype!(float out.dtype(), T => {
-        let problem = Problem::new::<T>(given, how);
+        let problem = Problem::new::<T>(inputs, options);
         let size = problem.stacks() * problem.rows() * problem.values;
         assert_eq!(size, out.size(), "a value for each query");
         if size > 0 {
@@ -66,13 +66,13 @@ fn rows_of_block(rows: usize) -> usize {
     }
 }
 
-fn run<W: Computes>(problem: &Problem<W>, out: &Out<W>) {
+fn run<W: AttentionFloat>(problem: &Problem<W>, out: &Out<W>) {
     let (stacks, rows) = (problem.stacks(), problem.rows());
     let height = rows_of_block(rows);
     let blocks = rows.div_ceil(height);
     let tasks = stacks * blocks;
     let parts = match num_threads() {
-        threads if tasks < threads => threads.div_ceil(tasks).min(problem.keys / PART).max(1),
+        threads if tasks < threads => threads.div_ceil(tasks).min(problem.keys / KEYS_PER_PART).max(1),
         _ => 1,
     };
     let width = problem.values + 2;
@@ -86,8 +86,8 @@ fn run<W: Computes>(problem: &Problem<W>, out: &Out<W>) {
         parallel_for(tasks, |task| {
             let (stack, rows) = whole(task);
             let keys = 0..problem.needed(rows.clone());
-            scratch::with(rows.len() * width, |room: &mut [W]| {
-                let mut state = State::begin(room, problem.values, rows.len());
+            scratch::with(rows.len() * width, |scratch: &mut [W]| {
+                let mut state = State::begin(scratch, problem.values, rows.len());
                 Block { problem, stack: &stack, rows: rows.clone() }.attend(keys, &mut state);
                 finish(problem, &stack, rows, &mut [state], out);
             });
@@ -98,17 +98,19 @@ fn run<W: Computes>(problem: &Problem<W>, out: &Out<W>) {
     for task in 0..tasks {
         let (stack, rows) = whole(task);
         let (keys, size) = (problem.needed(rows.clone()), rows.len() * width);
-        let mut room = vec![W::ZERO; parts * size];
-        let shared = Target::over(&mut room);
+        let mut scratch = vec![W::ZERO; parts * size];
+        let shared = Target::over(&mut scratch);
         parallel_for(parts, |part| {
             // SAFETY: each part has its own room.
-            let room = unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
+            let scratch = unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
             let keys = keys * part / parts..keys * (part + 1) / parts;
-            let mut state = State::begin(room, problem.values, rows.len());
+            let mut state = State::begin(scratch, problem.values, rows.len());
             Block { problem, stack: &stack, rows: rows.clone() }.attend(keys, &mut state);
         });
-        let mut states: Vec<State<W>> =
-            room.chunks_exact_mut(size).map(|room| State::of(room, problem.values, rows.len())).collect();
+        let mut states: Vec<State<W>> = scratch
+            .chunks_exact_mut(size)
+            .map(|scratch| State::of(scratch, problem.values, rows.len()))
+            .collect();
         finish(problem, &stack, rows, &mut states, out);
     }
 }
@@ -116,22 +118,22 @@ fn run<W: Computes>(problem: &Problem<W>, out: &Out<W>) {
 /// What is known of some queries after some keys: the greatest score, the sum of the exponentials below it, and that of the
 /// values weighted by them.
 struct State<'a, W> {
-    peaks: &'a mut [W],
+    maxima: &'a mut [W],
     totals: &'a mut [W],
     sums: &'a mut [W],
 }
 
-impl<'a, W: Computes> State<'a, W> {
-    fn of(room: &'a mut [W], values: usize, rows: usize) -> State<'a, W> {
-        let (sums, room) = room.split_at_mut(rows * values);
-        let (peaks, totals) = room.split_at_mut(rows);
-        State { peaks, totals, sums }
+impl<'a, W: AttentionFloat> State<'a, W> {
+    fn of(scratch: &'a mut [W], values: usize, rows: usize) -> State<'a, W> {
+        let (sums, scratch) = scratch.split_at_mut(rows * values);
+        let (maxima, totals) = scratch.split_at_mut(rows);
+        State { maxima, totals, sums }
     }
 
     /// That before any key.
-    fn begin(room: &'a mut [W], values: usize, rows: usize) -> State<'a, W> {
-        let state = State::of(room, values, rows);
-        state.peaks.fill(W::neg_infinity());
+    fn begin(scratch: &'a mut [W], values: usize, rows: usize) -> State<'a, W> {
+        let state = State::of(scratch, values, rows);
+        state.maxima.fill(W::neg_infinity());
         state.totals.fill(W::ZERO);
         state.sums.fill(W::ZERO);
         state
@@ -140,7 +142,7 @@ impl<'a, W: Computes> State<'a, W> {
 
 /// By what sums below the peak `from` are multiplied to be below `to`.
 #[inline(always)]
-fn factor<W: Computes>(from: W, to: W) -> W {
+fn factor<W: AttentionFloat>(from: W, to: W) -> W {
     // Two infinities make no difference.
     if from == to { W::one() } else { (from - to).exp_of_nonpositive() }
 }
@@ -152,30 +154,30 @@ struct Block<'a, W> {
     rows: Range<usize>,
 }
 
-impl<W: Computes> Block<'_, W> {
+impl<W: AttentionFloat> Block<'_, W> {
     /// Take some keys into account.
     fn attend(&self, keys: Range<usize>, state: &mut State<W>) {
         let Problem { features, values, .. } = *self.problem;
         let (count, width) = (self.rows.len(), KEYS.min(keys.len().next_multiple_of(LANES)));
         let head = |rows: &Rows<W>| rows.head(&self.stack.at, self.stack.key_head);
         let (k, v) = (head(&self.problem.k), head(&self.problem.v));
-        scratch::with(count * (features + width), |room: &mut [W]| {
-            let (queries, scores) = room.split_at_mut(count * features);
+        scratch::with(count * (features + width), |scratch: &mut [W]| {
+            let (queries, scores) = scratch.split_at_mut(count * features);
             if features > 0 {
                 for (row, to) in self.rows.clone().zip(queries.chunks_exact_mut(features)) {
                     self.problem.query(self.stack, row, to);
                 }
             }
             let queries = Matrix { start: queries.as_ptr(), rows: features as isize, columns: 1 };
-            scratch::with(width * features.max(values), |room: &mut [W]| {
+            scratch::with(width * features.max(values), |scratch: &mut [W]| {
                 for first in keys.clone().step_by(KEYS) {
                     let block = first..keys.end.min(first + KEYS);
-                    let some = Some { block: block.clone(), count, width };
+                    let some = ScoreBlock { block: block.clone(), count, width };
                     // SAFETY: the block is inside the keys, and so are those of values.
                     unsafe {
-                        some.score(queries, k.block(block.clone(), features, room), features, scores);
-                        self.weigh(&some, scores, state);
-                        some.gather(scores, v.block(block, values, room), values, state.sums);
+                        some.score(queries, k.block(block.clone(), features, scratch), features, scores);
+                        self.softmax_row(&some, scores, state);
+                        some.accumulate_values(scores, v.block(block, values, scratch), values, state.sums);
                     }
                 }
             });
@@ -183,7 +185,7 @@ impl<W: Computes> Block<'_, W> {
     }
 
     /// Make scores weights: exponentials below the greatest score so far.
-    fn weigh(&self, some: &Some, scores: &mut [W], state: &mut State<W>) {
+    fn softmax_row(&self, some: &ScoreBlock, scores: &mut [W], state: &mut State<W>) {
         let (keys, values) = (some.block.len(), self.problem.values);
         for (i, row) in self.rows.clone().enumerate() {
             let scores = &mut scores[i * some.width..][..keys];
@@ -194,14 +196,14 @@ impl<W: Computes> Block<'_, W> {
             || {
                 for i in 0..self.rows.len() {
                     let scores = &mut scores[i * some.width..][..keys.next_multiple_of(LANES)];
-                    let before = state.peaks[i];
-                    let peak = maximum(before, max_of(&scores[..keys]));
+                    let before = state.maxima[i];
+                    let max = maximum(before, max_of(&scores[..keys]));
                     scores[keys..].fill(W::neg_infinity());
                     // Below negative infinity is nothing, and nothing is what its exponentials shall be.
-                    let shift = if peak == W::neg_infinity() { W::ZERO } else { peak };
+                    let shift = if max == W::neg_infinity() { W::ZERO } else { max };
                     let total = W::nearest(exp_in_place(scores, shift));
-                    let kept = factor(before, peak);
-                    state.peaks[i] = peak;
+                    let kept = factor(before, max);
+                    state.maxima[i] = max;
                     state.totals[i] = state.totals[i] * kept + total;
                     if kept != W::one() {
                         for sum in &mut state.sums[i * values..][..values] {
@@ -215,18 +217,24 @@ impl<W: Computes> Block<'_, W> {
 }
 
 /// A block of scores: for how many queries, of which keys, and how far rows lie apart.
-struct Some {
+struct ScoreBlock {
     block: Range<usize>,
     count: usize,
     width: usize,
 }
 
-impl Some {
+impl ScoreBlock {
     /// `scores = queries @ keys^T`.
     ///
     /// # Safety
     /// The matrices are readable.
-    unsafe fn score<W: Computes>(&self, a: Matrix<W>, keys: Matrix<W>, features: usize, scores: &mut [W]) {
+    unsafe fn score<W: AttentionFloat>(
+        &self,
+        a: Matrix<W>,
+        keys: Matrix<W>,
+        features: usize,
+        scores: &mut [W],
+    ) {
         let product = Product {
             m: self.count,
             n: self.block.len(),
@@ -238,7 +246,7 @@ impl Some {
         };
         if features == 0 {
             product.fill_out(W::ZERO);
-        } else if self.count <= FEW && keys.columns == 1 {
+        } else if self.count <= MAX_IN_PLACE_QUERIES && keys.columns == 1 {
             dot::product(&product, Beta::Zero);
         } else {
             W::multiply_acc(&product, Beta::Zero);
@@ -249,7 +257,13 @@ impl Some {
     ///
     /// # Safety
     /// The matrices are readable.
-    unsafe fn gather<W: Computes>(&self, weights: &[W], values: Matrix<W>, width: usize, sums: &mut [W]) {
+    unsafe fn accumulate_values<W: AttentionFloat>(
+        &self,
+        weights: &[W],
+        values: Matrix<W>,
+        width: usize,
+        sums: &mut [W],
+    ) {
         let product = Product {
             m: self.count,
             n: width,
@@ -259,7 +273,7 @@ impl Some {
             out: sums.as_mut_ptr(),
             out_row: width as isize,
         };
-        if self.count <= FEW && values.columns == 1 {
+        if self.count <= MAX_IN_PLACE_QUERIES && values.columns == 1 {
             gemv::product(&product, Beta::One);
         } else {
             W::multiply_acc(&product, Beta::One);
@@ -268,7 +282,7 @@ impl Some {
 }
 
 /// Join what parts of the keys gave and write it.
-fn finish<W: Computes>(
+fn finish<W: AttentionFloat>(
     problem: &Problem<W>,
     stack: &Stack,
     rows: Range<usize>,
@@ -276,31 +290,30 @@ fn finish<W: Computes>(
     out: &Out<W>,
 ) {
     let values = problem.values;
-    let mut joined = vec![W::ZERO; values];
+    let mut combined = vec![W::ZERO; values];
     for (i, row) in rows.enumerate() {
         let sink = problem.sink(stack, row);
-        let peak = states
-            .iter()
-            .fold(sink.unwrap_or(W::neg_infinity()), |peak, state| maximum(peak, state.peaks[i]));
-        let mut total = sink.map_or(W::ZERO, |sink| part(sink, peak));
-        joined.fill(W::ZERO);
+        let max =
+            states.iter().fold(sink.unwrap_or(W::neg_infinity()), |max, state| maximum(max, state.maxima[i]));
+        let mut total = sink.map_or(W::ZERO, |sink| part(sink, max));
+        combined.fill(W::ZERO);
         for state in &*states {
-            let kept = part(state.peaks[i], peak);
+            let kept = part(state.maxima[i], max);
             total = total + state.totals[i] * kept;
-            for (joined, &sum) in joined.iter_mut().zip(&state.sums[i * values..][..values]) {
-                *joined = *joined + sum * kept;
+            for (combined, &sum) in combined.iter_mut().zip(&state.sums[i * values..][..values]) {
+                *combined = *combined + sum * kept;
             }
         }
         // No keys have no weights and give zeros.
         let share = if problem.keys == 0 { W::ZERO } else { W::one() / total };
-        for joined in &mut joined {
-            *joined = *joined * share;
+        for combined in &mut combined {
+            *combined = *combined * share;
         }
-        (out.store)(&joined, out.start, (stack.first + row) * values);
+        (out.store)(&combined, out.start, (stack.first + row) * values);
     }
 }
 
 /// The exponential of a score below a peak; nothing for negative infinity.
-fn part<W: Computes>(score: W, peak: W) -> W {
-    if score == W::neg_infinity() { W::ZERO } else { (score - peak).exp_of_nonpositive() }
+fn part<W: AttentionFloat>(score: W, max: W) -> W {
+    if score == W::neg_infinity() { W::ZERO } else { (score - max).exp_of_nonpositive() }
 }

@@ -10,4 +10,4 @@ mod problem;
 
 pub use backward::{Gradients, attention_gradient};
 pub use forward::attention;
-pub use problem::{Attending, Scoring};
+pub use problem::{AttentionInputs, AttentionOptions};

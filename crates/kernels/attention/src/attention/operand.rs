@@ -11,13 +11,13 @@ use umber_kernels_matmul::product::Matrix;
 use umber_types::{Bool, DType, Element};
 
 /// A float that attention computes in.
-pub(super) trait Computes: Compute + Ring + Real<Compute = Self> + Multiply<Acc = Self> {
+pub(super) trait AttentionFloat: Compute + Ring + Real<Compute = Self> + Multiply<Acc = Self> {
     /// The score of a hidden key: the lowest finite number, so that a query from which all keys are hidden weighs them equally.
-    const UNSEEN: Self = Self::LOWEST;
+    const MASKED: Self = Self::LOWEST;
 }
 
-impl Computes for f32 {}
-impl Computes for f64 {}
+impl AttentionFloat for f32 {}
+impl AttentionFloat for f64 {}
 
 /// Reads `count` elements `stride` apart, as the type that computes.
 type Fetch<W> = unsafe fn(from: *const u8, stride: isize, to: &mut [W]);
@@ -47,9 +47,9 @@ unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Compute]) 
 #[inline(always)]
 fn masked<T: Real>(score: T::Compute, term: T) -> T::Compute
 where
-    T::Compute: Computes,
+    T::Compute: AttentionFloat,
 {
-    let (unseen, term) = (<T::Compute as Computes>::UNSEEN, term.widen());
+    let (unseen, term) = (<T::Compute as AttentionFloat>::MASKED, term.widen());
     let sum = score + term;
     if term <= T::LOWEST || sum < unseen { unseen } else { sum }
 }
@@ -58,7 +58,7 @@ where
 /// As many elements as there are scores are readable.
 unsafe fn add_terms<T: Real>(from: *const u8, stride: isize, scores: &mut [T::Compute])
 where
-    T::Compute: Computes,
+    T::Compute: AttentionFloat,
 {
     let from = from.cast::<T>();
     vectorised(
@@ -82,12 +82,12 @@ where
 
 /// # Safety
 /// As many elements as there are scores are readable.
-unsafe fn hide<W: Computes>(from: *const u8, stride: isize, scores: &mut [W]) {
+unsafe fn mask_scores<W: AttentionFloat>(from: *const u8, stride: isize, scores: &mut [W]) {
     let from = from.cast::<Bool>();
     for (i, score) in scores.iter_mut().enumerate() {
         // SAFETY: the caller's.
         let is_seen = unsafe { *from.wrapping_offset(i as isize * stride) }.0 != 0;
-        *score = if is_seen { *score } else { W::UNSEEN };
+        *score = if is_seen { *score } else { W::MASKED };
     }
 }
 
@@ -106,7 +106,7 @@ pub(super) struct Rows<'a, W> {
 // SAFETY: the pointer is that of a view, valid on every thread, and nobody writes it.
 unsafe impl<W> Sync for Rows<'_, W> {}
 
-impl<'a, W: Computes> Rows<'a, W> {
+impl<'a, W: AttentionFloat> Rows<'a, W> {
     /// The rows of a view of floats, whose work type is `W`.
     pub(super) fn of<T: Real<Compute = W>>(view: &View<'a>) -> Rows<'a, W> {
         Rows {
@@ -145,7 +145,7 @@ pub(super) struct Head<W> {
     is_direct: bool,
 }
 
-impl<W: Computes> Head<W> {
+impl<W: AttentionFloat> Head<W> {
     /// Read a row.
     ///
     /// # Safety
@@ -156,20 +156,20 @@ impl<W: Computes> Head<W> {
         unsafe { (self.fetch)(from, self.columns, to) };
     }
 
-    /// Some rows as a matrix: in place where they can be used so, else copied into `room`.
+    /// Some rows as a matrix: in place where they can be used so, else copied into `scratch`.
     ///
     /// # Safety
     /// They are inside the matrix.
-    pub(super) unsafe fn block(&self, rows: Range<usize>, columns: usize, room: &mut [W]) -> Matrix<W> {
+    pub(super) unsafe fn block(&self, rows: Range<usize>, columns: usize, scratch: &mut [W]) -> Matrix<W> {
         if self.is_direct {
             let start = self.start.wrapping_offset(rows.start as isize * self.rows * self.size as isize);
             return Matrix { start: start.cast(), rows: self.rows, columns: self.columns };
         }
-        for (i, line) in rows.zip(room.chunks_exact_mut(columns.max(1))) {
+        for (i, line) in rows.zip(scratch.chunks_exact_mut(columns.max(1))) {
             // SAFETY: the caller's.
             unsafe { self.row(i, &mut line[..columns]) };
         }
-        Matrix { start: room.as_ptr(), rows: columns as isize, columns: 1 }
+        Matrix { start: scratch.as_ptr(), rows: columns as isize, columns: 1 }
     }
 }
 
@@ -182,7 +182,7 @@ pub(super) struct Mask<'a, W> {
     blend: Blend<W>,
 }
 
-impl<'a, W: Computes> Mask<'a, W> {
+impl<'a, W: AttentionFloat> Mask<'a, W> {
     /// The mask of scores that belong to operands of type `T`.
     pub(super) fn of<T: Real<Compute = W>>(view: &View<'a>) -> Mask<'a, W> {
         Mask {
@@ -208,10 +208,10 @@ impl<'a, W: Computes> Mask<'a, W> {
 /// How a mask of this dtype changes scores.
 fn blend_of<T: Real>(dtype: DType) -> Blend<T::Compute>
 where
-    T::Compute: Computes,
+    T::Compute: AttentionFloat,
 {
     if dtype == DType::Bool {
-        hide::<T::Compute>
+        mask_scores::<T::Compute>
     } else if dtype == T::DTYPE {
         add_terms::<T>
     } else {

@@ -6,11 +6,11 @@ use umber_kernels_base::View;
 use umber_kernels_base::row::Real;
 use umber_types::Masking;
 
-use super::operand::{Computes, Mask, Rows};
+use super::operand::{AttentionFloat, Mask, Rows};
 
 /// How scores come about.
 #[derive(Clone, Copy, Debug)]
-pub struct Scoring {
+pub struct AttentionOptions {
     /// Factor of the products of queries and keys.
     pub scale: f64,
     /// What queries see.
@@ -19,7 +19,7 @@ pub struct Scoring {
 
 /// The operands of an attention; batch axes and number of axes are those of the queries.
 #[derive(Clone, Copy, Debug)]
-pub struct Attending<'a> {
+pub struct AttentionInputs<'a> {
     /// `[..., heads, queries, features]`.
     pub queries: View<'a>,
     /// `[..., key heads, keys, features]`; the number of key heads divides that of heads.
@@ -56,13 +56,16 @@ pub(super) struct Problem<'a, W> {
 // SAFETY: the pointers are those of views, valid on every thread, and nobody writes them.
 unsafe impl<W> Sync for Problem<'_, W> {}
 
-impl<'a, W: Computes> Problem<'a, W> {
+impl<'a, W: AttentionFloat> Problem<'a, W> {
     /// Operands of one dtype whose work type is `W`.
     ///
     /// # Panics
     /// If dtypes or shapes do not fit together.
-    pub(super) fn new<T: Real<Compute = W>>(given: &Attending<'a>, how: Scoring) -> Problem<'a, W> {
-        let Attending { queries: q, keys: k, values: v, .. } = given;
+    pub(super) fn new<T: Real<Compute = W>>(
+        inputs: &AttentionInputs<'a>,
+        options: AttentionOptions,
+    ) -> Problem<'a, W> {
+        let AttentionInputs { queries: q, keys: k, values: v, .. } = inputs;
         let &[ref batch @ .., heads, queries, features] = q.shape() else {
             panic!("queries have three axes")
         };
@@ -74,15 +77,19 @@ impl<'a, W: Computes> Problem<'a, W> {
             && (heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads))
             && [q, k, v].iter().all(|view| view.dtype() == T::DTYPE);
         assert!(fits, "queries, keys and values fit together");
-        let of_scores = given.mask.is_none_or(|mask| {
+        let of_scores = inputs.mask.is_none_or(|mask| {
             mask.shape()[..mask.shape().len() - 1] == q.shape()[..q.shape().len() - 1]
                 && mask.shape().last() == Some(&keys)
         });
-        let of_heads = given
+        let of_heads = inputs
             .sinks
             .is_none_or(|sinks| *sinks.shape() == q.shape()[..=batch.len()] && sinks.dtype() == W::DTYPE);
         assert!(of_scores && of_heads, "mask and sinks fit");
-        assert_eq!(how.masking == Masking::Array, given.mask.is_some(), "a mask where one is said to be");
+        assert_eq!(
+            options.masking == Masking::Array,
+            inputs.mask.is_some(),
+            "a mask where one is said to be"
+        );
         Problem {
             batch,
             key_heads,
@@ -91,13 +98,13 @@ impl<'a, W: Computes> Problem<'a, W> {
             keys,
             features,
             values,
-            scale: W::nearest(how.scale),
-            masking: how.masking,
+            scale: W::nearest(options.scale),
+            masking: options.masking,
             q: Rows::of::<T>(q),
             k: Rows::of::<T>(k),
             v: Rows::of::<T>(v),
-            mask: given.mask.map(|mask| Mask::of::<T>(&mask)),
-            sinks: given.sinks.map(|sinks| (sinks.start_as::<W>(), sinks.strides())),
+            mask: inputs.mask.map(|mask| Mask::of::<T>(&mask)),
+            sinks: inputs.sinks.map(|sinks| (sinks.start_as::<W>(), sinks.strides())),
         }
     }
 
@@ -147,7 +154,7 @@ impl<'a, W: Computes> Problem<'a, W> {
     }
 
     /// How many keys a row sees, those from the first on.
-    fn seen(&self, row: usize) -> usize {
+    fn visible_keys(&self, row: usize) -> usize {
         match self.masking {
             Masking::Causal => {
                 (row % self.queries + 1 + self.keys).saturating_sub(self.queries).min(self.keys)
@@ -158,13 +165,13 @@ impl<'a, W: Computes> Problem<'a, W> {
 
     /// How many keys the rows in a range need: those that see none need all.
     pub(super) fn needed(&self, rows: Range<usize>) -> usize {
-        let needed = |row| if self.seen(row) == 0 { self.keys } else { self.seen(row) };
+        let needed = |row| if self.visible_keys(row) == 0 { self.keys } else { self.visible_keys(row) };
         rows.map(needed).max().unwrap_or(0)
     }
 
     /// Is a row with this greatest score one that sees nothing? Its weights do not depend on its scores.
-    pub(super) fn is_hidden(&self, peak: W) -> bool {
-        self.masking != Masking::Nothing && peak == W::UNSEEN
+    pub(super) fn is_fully_masked(&self, max: W) -> bool {
+        self.masking != Masking::Nothing && max == W::MASKED
     }
 
     /// Apply what a row does not see to its scores with the keys from `first` on.
@@ -172,8 +179,8 @@ impl<'a, W: Computes> Problem<'a, W> {
         match self.masking {
             Masking::Nothing => {}
             Masking::Causal => {
-                let seen = self.seen(row).saturating_sub(first).min(scores.len());
-                scores[seen..].fill(W::UNSEEN);
+                let visible_keys = self.visible_keys(row).saturating_sub(first).min(scores.len());
+                scores[visible_keys..].fill(W::MASKED);
             }
             Masking::Array => {
                 let Some(mask) = self.mask else { return };

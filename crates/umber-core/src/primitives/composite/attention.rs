@@ -3,7 +3,7 @@
 //! T. Dao et al., FlashAttention, 2022: neither the values nor their derivative need the matrix of all scores, so kernels do
 //! not make it. The decomposition does; second derivatives, tangents, and the gradient of a mask go through it.
 
-use umber_kernels::attention::{Attending, Gradients, Scoring};
+use umber_kernels::attention::{AttentionInputs, AttentionOptions, Gradients};
 use umber_types::{Axes, BinaryKind, DType, Masking, Result, Shape, UnaryKind, bf16, ensure, f16};
 
 use super::{Composite, Decompose, Parameter, Softmax, softmax, sum_last, work};
@@ -208,11 +208,11 @@ impl Attention {
         }
     }
 
-    fn attending<'a>(&self, views: &[umber_kernels::View<'a>]) -> (Attending<'a>, Scoring) {
+    fn attending<'a>(&self, views: &[umber_kernels::View<'a>]) -> (AttentionInputs<'a>, AttentionOptions) {
         let Given { q, k, v, mask, sinks } = self.given(views);
         let operands =
-            Attending { queries: *q, keys: *k, values: *v, mask: mask.copied(), sinks: sinks.copied() };
-        (operands, Scoring { scale: self.scale.value(), masking: self.masking })
+            AttentionInputs { queries: *q, keys: *k, values: *v, mask: mask.copied(), sinks: sinks.copied() };
+        (operands, AttentionOptions { scale: self.scale.value(), masking: self.masking })
     }
 
     /// The inputs of a batch, with the axis of lanes in front.
