@@ -6,19 +6,19 @@ use umber_kernels_base::shared::Source;
 use super::geometry::{Axis, Geometry, step};
 
 /// A number for the batch and each spatial axis.
-pub(super) type Places = SmallVec<[usize; 4]>;
+pub(super) type SpatialIndex = SmallVec<[usize; 4]>;
 
 /// The outputs cut into boxes.
 pub(super) struct Boxes<'a> {
     geometry: &'a Geometry,
-    lengths: Places,
+    lengths: SpatialIndex,
 }
 
 /// A box of outputs: where it starts in the batch and along each spatial axis, and how long it is there.
-pub(super) struct Area<'a> {
+pub(super) struct OutputBox<'a> {
     geometry: &'a Geometry,
-    pub(super) starts: Places,
-    pub(super) lengths: Places,
+    pub(super) starts: SpatialIndex,
+    pub(super) lengths: SpatialIndex,
 }
 
 /// One output of a box.
@@ -89,16 +89,16 @@ impl<'a> Boxes<'a> {
     }
 
     /// Box number `index`.
-    pub(super) fn area(&self, index: usize) -> Area<'a> {
+    pub(super) fn output_box(&self, index: usize) -> OutputBox<'a> {
         let (mut rest, mut starts, mut lengths) = (index, self.lengths.clone(), self.lengths.clone());
         let totals = std::iter::once(self.geometry.batch).chain(self.geometry.axes.iter().map(|a| a.outputs));
-        let counts: Places = self.counts().collect();
+        let counts: SpatialIndex = self.counts().collect();
         for (i, total) in totals.enumerate().collect::<SmallVec<[_; 4]>>().into_iter().rev() {
             starts[i] = rest % counts[i] * self.lengths[i];
             lengths[i] = self.lengths[i].min(total - starts[i]);
             rest /= counts[i];
         }
-        Area { geometry: self.geometry, starts, lengths }
+        OutputBox { geometry: self.geometry, starts, lengths }
     }
 
     fn counts(&self) -> impl Iterator<Item = usize> {
@@ -111,9 +111,9 @@ impl<'a> Boxes<'a> {
     }
 }
 
-impl Area<'_> {
+impl OutputBox<'_> {
     /// Positions of the copy along each spatial axis.
-    fn extents(&self) -> Places {
+    fn extents(&self) -> SpatialIndex {
         self.geometry.axes.iter().zip(&self.lengths[1..]).map(|(axis, &length)| axis.extent(length)).collect()
     }
 
@@ -124,7 +124,7 @@ impl Area<'_> {
         let last = &self.geometry.axes[self.geometry.axes.len() - 1];
         // Line by line, since there are many outputs and few lines.
         let (along, lines) = self.lengths.split_last().expect("there is a spatial axis");
-        let mut place: Places = SmallVec::from_elem(0, lines.len());
+        let mut place: SpatialIndex = SmallVec::from_elem(0, lines.len());
         let extents = self.extents();
         for _ in 0..lines.iter().product() {
             let mut position = place[0];
@@ -161,7 +161,7 @@ impl Area<'_> {
     /// How far in the copy each tap lies from the first, in positions.
     pub(super) fn taps(&self) -> Vec<usize> {
         let (axes, extents) = (&self.geometry.axes, self.extents());
-        let mut place: Places = SmallVec::from_elem(0, axes.len());
+        let mut place: SpatialIndex = SmallVec::from_elem(0, axes.len());
         (0..self.geometry.taps())
             .map(|_| {
                 let along = place.iter().zip(axes).zip(&extents);
@@ -185,7 +185,7 @@ impl Area<'_> {
         let (geometry, extents) = (self.geometry, self.extents());
         let (last, outer) = geometry.axes.split_last().expect("there is a spatial axis");
         let outer_extents = &extents[..outer.len()];
-        let mut place: Places = SmallVec::from_elem(0, outer.len());
+        let mut place: SpatialIndex = SmallVec::from_elem(0, outer.len());
         let mut batch = self.starts[0];
         let source = |axis: &Axis, start: usize, position: usize| {
             let (output, rest) = (start + position / axis.step(), position % axis.step());

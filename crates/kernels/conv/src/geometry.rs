@@ -21,7 +21,7 @@ pub(super) struct Axis {
 
 /// Where the first element of an operand lies, and distances along its first and its last axis.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
+pub(super) struct OperandStrides {
     pub(super) start: isize,
     pub(super) outer: isize,
     pub(super) channel: isize,
@@ -37,44 +37,52 @@ pub(super) struct Geometry {
     /// Channels of one group in the output.
     pub(super) outputs: usize,
     pub(super) axes: SmallVec<[Axis; 3]>,
-    pub(super) input: Ends,
-    pub(super) weight: Ends,
-    pub(super) output: Ends,
+    pub(super) input: OperandStrides,
+    pub(super) weight: OperandStrides,
+    pub(super) output: OperandStrides,
 }
 
 /// A place along several axes.
-pub(super) type Digits = SmallVec<[usize; 3]>;
+pub(super) type SpatialCoords = SmallVec<[usize; 3]>;
 
 /// One row of the patches: a place in the output, without its channel.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) batch: usize,
-    pub(super) place: Digits,
+    pub(super) place: SpatialCoords,
 }
 
 /// Shape and strides of a view.
-pub(super) type Form<'a> = (&'a [usize], &'a [isize]);
+pub(super) type ShapeStrides<'a> = (&'a [usize], &'a [isize]);
 
 impl Geometry {
     /// The convolutions without gaps that together make this one; each writes its own elements.
     ///
     /// Where the input has gaps, outputs a period apart meet the same taps, and the others meet none of these.
-    pub(super) fn phases(how: &Convolving, input: Form, weight: Form, output: Form) -> Vec<Geometry> {
-        let ends =
-            |(_, strides): Form| Ends { start: 0, outer: strides[0], channel: strides[strides.len() - 1] };
-        let channels = |(shape, _): Form| shape[shape.len() - 1];
+    pub(super) fn phases(
+        params: &Convolving,
+        input: ShapeStrides,
+        weight: ShapeStrides,
+        output: ShapeStrides,
+    ) -> Vec<Geometry> {
+        let ends = |(_, strides): ShapeStrides| OperandStrides {
+            start: 0,
+            outer: strides[0],
+            channel: strides[strides.len() - 1],
+        };
+        let channels = |(shape, _): ShapeStrides| shape[shape.len() - 1];
         let whole = Geometry {
             batch: input.0[0],
-            groups: how.groups,
+            groups: params.groups,
             inputs: channels(weight),
-            outputs: channels(output) / how.groups,
+            outputs: channels(output) / params.groups,
             axes: SmallVec::new(),
             input: ends(input),
             weight: ends(weight),
             output: ends(output),
         };
         let mut found = vec![whole];
-        for (i, axis) in how.axes.iter().enumerate() {
+        for (i, axis) in params.axes.iter().enumerate() {
             let gap = axis.input_dilation;
             let (stride, dilation) = (axis.stride, axis.kernel_dilation);
             let (taps, outputs) = (weight.0[i + 1], output.0[i + 1]);
@@ -131,7 +139,7 @@ impl Geometry {
     /// Row number `index` of the patches.
     pub(super) fn row(&self, index: usize) -> Row {
         let mut rest = index;
-        let mut place: Digits = SmallVec::from_elem(0, self.axes.len());
+        let mut place: SpatialCoords = SmallVec::from_elem(0, self.axes.len());
         for (digit, axis) in place.iter_mut().zip(&self.axes).rev() {
             *digit = rest % axis.outputs;
             rest /= axis.outputs;

@@ -1,23 +1,23 @@
 //! Convolutions: sums over a kernel that slides along the spatial axes of its input.
 //!
 //! [`geometry`] says where things lie and takes gaps in the input apart, so that no zero between elements is multiplied. Groups of a
-//! few channels are computed where they lie ([`narrow`]), kernels of three taps with fewer multiplications ([`winograd`]); other
+//! few channels are computed where they lie ([`grouped`]), kernels of three taps with fewer multiplications ([`winograd`]); other
 //! floats, and kernels that keep channels apart, in registers from copies ([`direct`]). For both, [`boxes`] cuts the outputs into
 //! boxes and copies what a box meets, zeros around the input included, [`panels`] cuts the channels into panels of a few vectors and
 //! says how they lie in the copy and in the packed weight, and [`registers`] holds the innermost loops. Other sums are products of
-//! matrices: [`patches`] writes blocks of the input as a matrix, which [`products`] and [`gradient`] multiply. Long kernels over
-//! single numbers are slid as they are ([`line`]), and kernels of one tap are products of the input itself.
+//! matrices: [`im2col`] writes blocks of the input as a matrix, which [`im2col_gemm`] and [`weight_gradient_gemm`] multiply. Long kernels over
+//! single numbers are slid as they are ([`sliding_1d`]), and kernels of one tap are products of the input itself.
 
 mod boxes;
 mod direct;
 mod geometry;
-mod gradient;
-mod line;
-mod narrow;
+mod grouped;
+mod im2col;
+mod im2col_gemm;
 mod panels;
-mod patches;
-mod products;
 mod registers;
+mod sliding_1d;
+mod weight_gradient_gemm;
 mod winograd;
 
 use umber_kernels_base::lanes::Ring;
@@ -38,8 +38,8 @@ use geometry::Geometry;
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
-pub fn convolve(how: &Convolving, input: View, weight: View, output: ViewMut) {
-    match_multiply!(input, weight, output; T => forward::<T>(how, input, weight, output));
+pub fn convolve(params: &Convolving, input: View, weight: View, output: ViewMut) {
+    match_multiply!(input, weight, output; T => forward::<T>(params, input, weight, output));
 }
 
 /// `output[g, c, t.., i] = sum over n and o.. of input[n, o * stride + t * dilation - low.., g, i] * cotangent[n, o.., g, c]`: the
@@ -47,18 +47,18 @@ pub fn convolve(how: &Convolving, input: View, weight: View, output: ViewMut) {
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
-pub fn weight_gradient(how: &Convolving, input: View, cotangent: View, output: ViewMut) {
-    match_multiply!(input, cotangent, output; T => backward::<T>(how, input, cotangent, output));
+pub fn weight_gradient(params: &Convolving, input: View, cotangent: View, output: ViewMut) {
+    match_multiply!(input, cotangent, output; T => backward::<T>(params, input, cotangent, output));
 }
 
-fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: ViewMut) {
-    check(how, &input, &weight, output.shape());
+fn forward<T: Multiply>(params: &Convolving, input: View, weight: View, output: ViewMut) {
+    check(params, &input, &weight, output.shape());
     assert!(output.layout().is_contiguous(), "the output is dense");
-    if output.size() == 0 || is_pointwise::<T>(how, &input, &weight, &output) {
+    if output.size() == 0 || is_pointwise::<T>(params, &input, &weight, &output) {
         return;
     }
     let mut phases = Geometry::phases(
-        how,
+        params,
         (input.shape(), input.strides()),
         (weight.shape(), weight.strides()),
         (output.shape(), output.strides()),
@@ -73,31 +73,31 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
     each(&phases, |phase| {
         // Integers and complex numbers, whose vectors are no registers, have the one way that all shapes have.
         if const { T::Acc::IN_REGISTERS } {
-            if line::applies(phase) {
-                return line::forward(phase, source, kernel, target);
+            if sliding_1d::is_applicable(phase) {
+                return sliding_1d::forward(phase, source, kernel, target);
             }
-            if const { is_float32::<T>() } && narrow::applies::<T>(phase) {
-                return narrow::forward(phase, source, kernel, target);
+            if const { is_float32::<T>() } && grouped::is_applicable::<T>(phase) {
+                return grouped::forward(phase, source, kernel, target);
             }
             // Answers whether all of it is finite, and done.
-            if winograd::applies::<T>(phase) && winograd::forward(phase, source, kernel, target) {
+            if winograd::is_applicable::<T>(phase) && winograd::forward(phase, source, kernel, target) {
                 return;
             }
-            if direct::applies::<T>(phase) {
+            if direct::is_applicable::<T>(phase) {
                 return direct::forward(phase, source, kernel, target);
             }
         }
-        products::forward(phase, source, kernel, target);
+        im2col_gemm::forward(phase, source, kernel, target);
     });
 }
 
-fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output: ViewMut) {
-    check(how, &input, &output.as_view(), cotangent.shape());
+fn backward<T: Multiply>(params: &Convolving, input: View, cotangent: View, output: ViewMut) {
+    check(params, &input, &output.as_view(), cotangent.shape());
     if output.size() == 0 {
         return;
     }
     let mut phases = Geometry::phases(
-        how,
+        params,
         (input.shape(), input.strides()),
         (output.shape(), output.strides()),
         (cotangent.shape(), cotangent.strides()),
@@ -112,21 +112,21 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
     each(&phases, |phase| {
         // As in `forward`.
         if const { T::Acc::IN_REGISTERS } {
-            if const { is_float32::<T>() } && narrow::applies::<T>(phase) {
-                return narrow::backward(phase, source, by, target);
+            if const { is_float32::<T>() } && grouped::is_applicable::<T>(phase) {
+                return grouped::backward(phase, source, by, target);
             }
-            if winograd::applies::<T>(phase) && winograd::backward(phase, source, by, target) {
+            if winograd::is_applicable::<T>(phase) && winograd::backward(phase, source, by, target) {
                 return;
             }
-            if direct::applies::<T>(phase) {
+            if direct::is_applicable::<T>(phase) {
                 return direct::backward(phase, source, by, target);
             }
         }
-        gradient::backward(phase, source, by, target);
+        weight_gradient_gemm::backward(phase, source, by, target);
     });
 }
 
-/// Are sums taken in float32? Networks are trained in that; in float64 [`direct`] does what [`narrow`] would.
+/// Are sums taken in float32? Networks are trained in that; in float64 [`direct`] does what [`grouped`] would.
 const fn is_float32<T: Multiply>() -> bool {
     size_of::<T::Acc>() == size_of::<f32>()
 }
@@ -141,14 +141,17 @@ fn each(phases: &[Geometry], run: impl Fn(&Geometry) + Sync) {
 }
 
 /// The shapes fit each other.
-fn check(how: &Convolving, input: &View, weight: &View, output: &[usize]) {
+fn check(params: &Convolving, input: &View, weight: &View, output: &[usize]) {
     let (x, w) = (input.shape(), weight.shape());
-    let last = how.axes.len() + 1;
+    let last = params.axes.len() + 1;
     assert!(x.len() == last + 1 && w.len() == x.len() && output.len() == x.len(), "as many axes");
-    assert!(how.groups > 0 && x[last] == w[last] * how.groups, "the weight has the channels of the input");
+    assert!(
+        params.groups > 0 && x[last] == w[last] * params.groups,
+        "the weight has the channels of the input"
+    );
     assert!(output[0] == x[0] && output[last] == w[0], "the output has the batch and the channels");
-    assert!(w[0].is_multiple_of(how.groups), "every group has as many outputs");
-    for (i, axis) in how.axes.iter().enumerate() {
+    assert!(w[0].is_multiple_of(params.groups), "every group has as many outputs");
+    for (i, axis) in params.axes.iter().enumerate() {
         assert!(
             output[i + 1] == axis.outputs(x[i + 1], w[i + 1]),
             "the output is as long as the parameters say"
@@ -162,12 +165,12 @@ fn fill_zero<T: Multiply>(mut output: ViewMut) -> Option<()> {
 }
 
 /// One tap that visits each element once: the input, a row a position, times the weight.
-fn is_pointwise<T: Multiply>(how: &Convolving, input: &View, weight: &View, output: &ViewMut) -> bool {
+fn is_pointwise<T: Multiply>(params: &Convolving, input: &View, weight: &View, output: &ViewMut) -> bool {
     let (x, y) = (input.shape(), output.shape());
     let last = x.len() - 1;
-    let plain = how.axes.iter().all(|axis| (axis.stride, axis.low, axis.input_dilation) == (1, 0, 1));
+    let plain = params.axes.iter().all(|axis| (axis.stride, axis.low, axis.input_dilation) == (1, 0, 1));
     if !plain
-        || how.groups != 1
+        || params.groups != 1
         || x[1..last] != y[1..last]
         || weight.shape()[1..last].iter().any(|&taps| taps != 1)
     {

@@ -19,16 +19,20 @@ const GRAIN: usize = 1 << 15;
 
 /// Which channels of the input those of a vector meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meeting {
+pub(super) enum ChannelMapping {
     /// Every one all of those in a copy.
     All,
     /// Each its own: the copy has the channels of each one's group at its place.
     Own,
 }
 
-impl Meeting {
-    pub(super) fn of(geometry: &Geometry) -> Meeting {
-        if geometry.groups > 1 && geometry.outputs <= NARROW { Meeting::Own } else { Meeting::All }
+impl ChannelMapping {
+    pub(super) fn of(geometry: &Geometry) -> ChannelMapping {
+        if geometry.groups > 1 && geometry.outputs <= NARROW {
+            ChannelMapping::Own
+        } else {
+            ChannelMapping::All
+        }
     }
 }
 
@@ -48,7 +52,7 @@ pub(super) struct Panel {
 /// All panels of a convolution: as many for every part of the channels that has a copy of the input of its own.
 pub(super) struct Panels<'a> {
     pub(super) geometry: &'a Geometry,
-    pub(super) meeting: Meeting,
+    pub(super) mapping: ChannelMapping,
     pub(super) lanes: usize,
     /// How many panels read one copy.
     pub(super) sharing: usize,
@@ -57,10 +61,10 @@ pub(super) struct Panels<'a> {
 
 impl<'a> Panels<'a> {
     pub(super) fn new<T: Multiply>(geometry: &'a Geometry) -> Panels<'a> {
-        let (meeting, Width { lanes, vectors }) = (Meeting::of(geometry), Width::of::<T::Acc>());
-        let (copies, channels) = match meeting {
-            Meeting::All => (geometry.groups, geometry.outputs),
-            Meeting::Own => (1, geometry.groups * geometry.outputs),
+        let (mapping, Width { lanes, vectors }) = (ChannelMapping::of(geometry), Width::of::<T::Acc>());
+        let (copies, channels) = match mapping {
+            ChannelMapping::All => (geometry.groups, geometry.outputs),
+            ChannelMapping::Own => (1, geometry.groups * geometry.outputs),
         };
         let total = channels.div_ceil(lanes);
         let count = total.div_ceil(vectors);
@@ -74,8 +78,8 @@ impl<'a> Panels<'a> {
                 before: copy * total + from,
             }
         });
-        let sharing = if meeting == Meeting::All { count } else { 1 };
-        Panels { geometry, meeting, lanes, sharing, all: all.collect() }
+        let sharing = if mapping == ChannelMapping::All { count } else { 1 };
+        Panels { geometry, mapping, lanes, sharing, all: all.collect() }
     }
 
     /// How many copies of each box of the input there are.
@@ -90,9 +94,9 @@ impl<'a> Panels<'a> {
 
     /// Elements between the terms of a position in a panel's copy.
     pub(super) fn term(&self, panel: &Panel) -> usize {
-        match self.meeting {
-            Meeting::All => 1,
-            Meeting::Own => self.width_of_outputs(panel),
+        match self.mapping {
+            ChannelMapping::All => 1,
+            ChannelMapping::Own => self.width_of_outputs(panel),
         }
     }
 
@@ -154,12 +158,12 @@ impl<'a> Panels<'a> {
         let Geometry { inputs, outputs, input: ends, .. } = *self.geometry;
         let first = panel.first / outputs * inputs;
         let run = Run { offset: run.offset + first as isize * ends.channel, stride: run.stride };
-        match self.meeting {
-            Meeting::All => self.copy_channels(inputs, inputs, input, &run, to),
-            Meeting::Own if inputs == 1 && outputs == 1 => {
+        match self.mapping {
+            ChannelMapping::All => self.copy_channels(inputs, inputs, input, &run, to),
+            ChannelMapping::Own if inputs == 1 && outputs == 1 => {
                 self.copy_channels(panel.channels, self.term(panel), input, &run, to);
             }
-            Meeting::Own => self.copy_groups(panel, input, &run, to),
+            ChannelMapping::Own => self.copy_groups(panel, input, &run, to),
         }
     }
 
@@ -214,10 +218,10 @@ impl<'a> Panels<'a> {
                 let (to, rest) = to.split_at_mut(panel.channels);
                 rest.fill(T::Acc::ZERO);
                 match (has_whole_groups, outputs) {
-                    (true, 1) => spread::<T, 1>(input, group, to),
-                    (true, 2) => spread::<T, 2>(input, group, to),
-                    (true, 4) => spread::<T, 4>(input, group, to),
-                    (true, 8) => spread::<T, 8>(input, group, to),
+                    (true, 1) => repeat_channels::<T, 1>(input, group, to),
+                    (true, 2) => repeat_channels::<T, 2>(input, group, to),
+                    (true, 4) => repeat_channels::<T, 4>(input, group, to),
+                    (true, 8) => repeat_channels::<T, 8>(input, group, to),
                     _ => {
                         let (mut left, mut at) = (outputs - skipped, 0);
                         for to in to {
@@ -254,7 +258,7 @@ impl<'a> Panels<'a> {
 
 /// Copy numbers that are `distance` apart, each `N` times.
 #[inline(always)]
-fn spread<T: Multiply, const N: usize>(from: Source<T>, distance: isize, to: &mut [T::Acc]) {
+fn repeat_channels<T: Multiply, const N: usize>(from: Source<T>, distance: isize, to: &mut [T::Acc]) {
     for (i, to) in to.chunks_exact_mut(N).enumerate() {
         // SAFETY: the caller copies from inside the input.
         to.fill(unsafe { *from.at(i as isize * distance) }.widen());

@@ -13,13 +13,13 @@ pub(super) struct Width {
 
 impl Width {
     pub(super) fn of<W: Ring>() -> Width {
-        with_widest::<W, Ask>(Ask)
+        with_widest::<W, Probe>(Probe)
     }
 }
 
-struct Ask;
+struct Probe;
 
-impl<W: Ring> VectorLoop<W> for Ask {
+impl<W: Ring> VectorLoop<W> for Probe {
     type Output = Width;
 
     #[inline(always)]

@@ -7,10 +7,10 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_matmul::multiply::Multiply;
 
-use super::super::boxes::{Area, Output};
+use super::super::boxes::{Output, OutputBox};
 use super::super::geometry::Geometry;
-use super::super::panels::{Meeting, Panel, Panels};
-use super::super::products::{on_threads, worthy_threads};
+use super::super::im2col_gemm::{on_threads, threads_for};
+use super::super::panels::{ChannelMapping, Panel, Panels};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::boxes;
 
@@ -29,7 +29,7 @@ pub(in super::super) fn backward<T: Multiply>(
     target: Target<T>,
 ) {
     let panels = Panels::new::<T>(geometry);
-    let threads = worthy_threads::<T>(geometry.multiplications());
+    let threads = threads_for::<T>(geometry.multiplications());
     let boxes = boxes::<T>(geometry, if threads == 1 { 1 } else { 4 * threads });
     // Threads share out the panels; where these are few, each sums over some of the boxes by itself.
     let depth = geometry.depth().next_multiple_of(ROWS);
@@ -60,7 +60,7 @@ pub(in super::super) fn backward<T: Multiply>(
                 for index in boxes.count() * down_part / down..boxes.count() * (down_part + 1) / down {
                     with_widest::<T::Acc, _>(OneBox {
                         job: &job,
-                        area: boxes.area(index),
+                        output_box: boxes.output_box(index),
                         copied,
                         cotangents,
                     });
@@ -100,7 +100,7 @@ struct Job<'a, T: Multiply> {
 /// A box, and room for its copy and for some of its cotangents.
 struct OneBox<'a, T: Multiply> {
     job: &'a Job<'a, T>,
-    area: Area<'a>,
+    output_box: OutputBox<'a>,
     copied: &'a mut [T::Acc],
     cotangents: &'a mut [T::Acc],
 }
@@ -110,13 +110,13 @@ impl<T: Multiply> VectorLoop<T::Acc> for OneBox<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) {
-        let OneBox { job, area, copied, cotangents } = self;
+        let OneBox { job, output_box, copied, cotangents } = self;
         let panels = job.panels;
-        let (outputs, taps) = (area.outputs(1), area.taps());
+        let (outputs, taps) = (output_box.outputs(1), output_box.taps());
         for (i, panel) in panels.all[job.which.clone()].iter().enumerate() {
             if i == 0 {
                 let to = (T::Acc::ZERO, &mut *copied);
-                area.fill(
+                output_box.fill(
                     job.input,
                     panels.width(panel),
                     to,
@@ -192,7 +192,7 @@ impl<T: Multiply> Job<'_, T> {
             depth: self.panels.geometry.depth(),
         };
         let sums = Target::over(self.part(panel));
-        if self.panels.meeting == Meeting::Own {
+        if self.panels.mapping == ChannelMapping::Own {
             with_rows!(panel.vectors, most_vectors::<T::Acc, V>(), |R, C| blocks::<
                 T::Acc,
                 V,

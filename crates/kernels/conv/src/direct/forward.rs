@@ -7,10 +7,10 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_matmul::multiply::Multiply;
 
-use super::super::boxes::{Area, Output};
+use super::super::boxes::{Output, OutputBox};
 use super::super::geometry::Geometry;
-use super::super::panels::{Meeting, Panel, Panels};
-use super::super::products::{on_threads, worthy_threads};
+use super::super::im2col_gemm::{on_threads, threads_for};
+use super::super::panels::{ChannelMapping, Panel, Panels};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::boxes;
 
@@ -27,7 +27,7 @@ pub(in super::super) fn forward<T: Multiply>(
     output: Target<T>,
 ) {
     let panels = Panels::new::<T>(geometry);
-    let threads = worthy_threads::<T>(geometry.multiplications());
+    let threads = threads_for::<T>(geometry.multiplications());
     let wanted = if threads == 1 { 1 } else { (4 * threads).div_ceil(panels.copies()) };
     let boxes = boxes::<T>(geometry, wanted);
     let parts = panels.sharing.min(threads.div_ceil(panels.copies() * boxes.count()));
@@ -39,10 +39,10 @@ pub(in super::super) fn forward<T: Multiply>(
             let (copy, part) = (job / parts % panels.copies(), job % parts);
             let first = copy * panels.sharing;
             let share = |part: usize| first + panels.sharing * part / parts;
-            let area = boxes.area(job / parts / panels.copies());
+            let output_box = boxes.output_box(job / parts / panels.copies());
             let which = share(part)..share(part + 1);
             let widest = panels.all[which.clone()].iter().map(|panel| panel.vectors).max().unwrap_or(0);
-            let (outputs, taps) = (area.outputs(ROWS), area.taps());
+            let (outputs, taps) = (output_box.outputs(ROWS), output_box.taps());
             let copied = boxes.positions() * panels.widest();
             scratch::with(copied + outputs.len() * widest * panels.lanes, |memory: &mut [T::Acc]| {
                 let memory = memory.split_at_mut(copied);
@@ -50,7 +50,7 @@ pub(in super::super) fn forward<T: Multiply>(
                 with_widest::<T::Acc, _>(Job {
                     panels,
                     which,
-                    area,
+                    output_box,
                     outputs,
                     taps,
                     weights,
@@ -68,7 +68,7 @@ pub(in super::super) fn forward<T: Multiply>(
 struct Job<'a, T: Multiply> {
     panels: &'a Panels<'a>,
     which: Range<usize>,
-    area: Area<'a>,
+    output_box: OutputBox<'a>,
     /// The outputs of the box, some at the end more than once.
     outputs: Vec<Output>,
     /// How far each tap lies from the first.
@@ -86,11 +86,11 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     #[inline(always)]
     fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) {
         let Job { panels, memory: (copied, sums), .. } = self;
-        let job = Context { panels, area: &self.area, output: self.output };
+        let job = Context { panels, output_box: &self.output_box, output: self.output };
         for (i, panel) in panels.all[self.which].iter().enumerate() {
             if i == 0 {
                 let to = (T::Acc::ZERO, &mut *copied);
-                self.area.fill(
+                self.output_box.fill(
                     self.input,
                     panels.width(panel),
                     to,
@@ -101,7 +101,7 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
             let weights = panels.part(panel, panels.geometry.depth(), self.weights);
             let terms = Terms::new(panels, panel, &self.taps);
             let task = Task { panel, copied, weights, outputs: &self.outputs, terms: &terms };
-            if panels.meeting == Meeting::Own {
+            if panels.mapping == ChannelMapping::Own {
                 job.multiply::<V, FUSED, true>(&task, sums);
             } else {
                 job.multiply::<V, FUSED, false>(&task, sums);
@@ -139,7 +139,7 @@ struct Task<'a, W> {
 /// Where the sums go.
 struct Context<'a, T> {
     panels: &'a Panels<'a>,
-    area: &'a Area<'a>,
+    output_box: &'a OutputBox<'a>,
     output: Target<T>,
 }
 
@@ -157,10 +157,11 @@ impl<T: Multiply> Context<'_, T> {
         let channel = panels.geometry.output.channel;
         let in_place = T::DIRECT && channel == 1 && panel.channels == stride;
         let out = self.output.shifted(panel.first as isize * channel);
-        let place = Place { out: in_place.then(|| out.cast::<T::Acc>()), sums: Target::over(sums), stride };
+        let place =
+            SumTarget { out: in_place.then(|| out.cast::<T::Acc>()), sums: Target::over(sums), stride };
         // Whole taps together, or a long one in pieces.
         let (together, pieces) = ((TERMS / run).clamp(1, taps.len()), run.div_ceil(TERMS));
-        let count = self.area.count();
+        let count = self.output_box.count();
         let mut done = 0;
         for taps in taps.chunks(together) {
             for piece in 0..pieces {
@@ -202,7 +203,7 @@ impl<T: Multiply> Context<'_, T> {
 
 /// Where the sums of each output are: in the output itself, or side by side.
 #[derive(Clone, Copy)]
-struct Place<W> {
+struct SumTarget<W> {
     out: Option<Target<W>>,
     sums: Target<W>,
     stride: usize,
@@ -225,7 +226,7 @@ struct Chunk<'a, W> {
 #[inline(always)]
 fn blocks<W: Ring, V: Lanes<W>, const FUSED: bool, const OWN: bool, const R: usize, const C: usize>(
     chunk: &Chunk<W>,
-    place: Place<W>,
+    place: SumTarget<W>,
 ) {
     for (block, outputs) in chunk.outputs.chunks_exact(R).take(chunk.count.div_ceil(R)).enumerate() {
         let (mut rows, mut to) = ([chunk.start; R], [place.sums.at(0); R]);

@@ -14,31 +14,32 @@ use umber_kernels_matmul::multiply::Multiply;
 
 use super::boxes::Boxes;
 use super::geometry::Geometry;
-use super::panels::Meeting;
+use super::panels::ChannelMapping;
 
 /// Bytes of the copy of a box: it stays in the second cache.
 const COPY: usize = 384 << 10;
 /// Bytes of the copy of a single output at most.
-const LARGEST: usize = 4 << 20;
+const MAX_COPY_BYTES: usize = 4 << 20;
 /// Outputs of a box that are not worth cutting further for the sake of more boxes.
-const FEW: usize = 48;
+const MIN_OUTPUTS: usize = 48;
 
 /// Is it of this kind?
-pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
-    let is_small = Boxes::new(geometry, 1, (1, FEW)).positions() <= LARGEST / position::<T>(geometry);
+pub(super) fn is_applicable<T: Multiply>(geometry: &Geometry) -> bool {
+    let is_small =
+        Boxes::new(geometry, 1, (1, MIN_OUTPUTS)).positions() <= MAX_COPY_BYTES / position::<T>(geometry);
     is_small && boxes::<T>(geometry, 1).are_dense()
 }
 
 /// The boxes of a convolution, `wanted` of them if they are worth it.
 fn boxes<T: Multiply>(geometry: &Geometry, wanted: usize) -> Boxes<'_> {
-    Boxes::new(geometry, COPY / position::<T>(geometry), (wanted, FEW))
+    Boxes::new(geometry, COPY / position::<T>(geometry), (wanted, MIN_OUTPUTS))
 }
 
 /// Bytes of a position of a copy, at most.
 fn position<T: Multiply>(geometry: &Geometry) -> usize {
     geometry.inputs
-        * match Meeting::of(geometry) {
-            Meeting::All => size_of::<T::Acc>(),
-            Meeting::Own => 4 * size_of::<<T::Acc as Ring>::Lanes64>(),
+        * match ChannelMapping::of(geometry) {
+            ChannelMapping::All => size_of::<T::Acc>(),
+            ChannelMapping::Own => 4 * size_of::<<T::Acc as Ring>::Lanes64>(),
         }
 }

@@ -10,11 +10,14 @@ use umber_kernels_matmul::multiply::Multiply;
 
 use super::super::boxes::Boxes;
 use super::super::geometry::Geometry;
+use super::super::im2col_gemm::{on_threads, threads_for};
 use super::super::panels::{Panel, Panels};
-use super::super::products::{on_threads, worthy_threads};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::transforms::{Grid, of_cotangents, to_kernel};
-use super::{LANES, REACH, SIDE, TAPS, Tile, WorkspaceLayout, boxes, points, spread, steps, tiled, tiles};
+use super::{
+    INPUT_SIDE, LANES, SIDE, TAPS, Tile, WorkspaceLayout, boxes, points, steps, tiled, tiles,
+    transform_inputs,
+};
 
 /// A multiple of the channels of the input that any block of registers holds.
 const ROWS: usize = 24;
@@ -30,7 +33,7 @@ pub(in super::super) fn backward<T: Multiply>(
     target: Target<T>,
 ) -> bool {
     let (panels, tiled) = (Panels::new::<T>(geometry), tiled(geometry));
-    let threads = worthy_threads::<T>(geometry.multiplications());
+    let threads = threads_for::<T>(geometry.multiplications());
     let boxes = boxes(&tiled, threads);
     // Threads share out the panels; where these are few, each sums over some of the boxes by itself.
     let parts = threads.min(geometry.outputs / SHARE).clamp(1, panels.all.len());
@@ -117,7 +120,7 @@ impl<T: Multiply> Job<'_, T> {
 
     /// The points of all cotangents in the channels of these panels.
     #[inline(always)]
-    fn spread_cotangents<V: Lanes<T::Acc>, const FUSED: bool>(&self, tiles: &[Tile], to: &mut [T::Acc]) {
+    fn transform_cotangents<V: Lanes<T::Acc>, const FUSED: bool>(&self, tiles: &[Tile], to: &mut [T::Acc]) {
         let (axes, panels) = (&self.panels.geometry.axes, &self.panels.all[self.which.clone()]);
         let first = panels.first().map_or(0, |panel| panel.first);
         let end = panels.last().map_or(0, |panel| panel.first + panel.channels);
@@ -135,7 +138,7 @@ impl<T: Multiply> Job<'_, T> {
                 }
                 let to = Grid {
                     start: to[start + lane..].as_mut_ptr(),
-                    row: REACH * self.layout.outputs,
+                    row: INPUT_SIDE * self.layout.outputs,
                     column: self.layout.outputs,
                 };
                 // SAFETY: there is room for every tile at each point.
@@ -173,19 +176,19 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
         let (copied, memory) = std::mem::take(&mut self.memory).split_at_mut(self.layout.copied);
         let (left, right) = memory.split_at_mut(self.layout.points * self.layout.inputs);
         for index in self.indices.clone() {
-            let area = self.boxes.area(index);
-            let tiles = tiles(self.panels.geometry, &area);
-            spread::<T, V, FUSED>(
+            let output_box = self.boxes.output_box(index);
+            let tiles = tiles(self.panels.geometry, &output_box);
+            transform_inputs::<T, V, FUSED>(
                 self.panels,
-                (&area, &tiles),
+                (&output_box, &tiles),
                 self.layout,
                 self.input,
                 (&mut *copied, &mut *left),
             );
-            self.spread_cotangents::<V, FUSED>(&tiles, right);
+            self.transform_cotangents::<V, FUSED>(&tiles, right);
             for panel in &self.panels.all[self.which.clone()] {
                 for point in 0..self.layout.points {
-                    let meet = Meet {
+                    let meet = PointGemm {
                         left: left[point * self.layout.inputs..].as_ptr(),
                         width: self.layout.width,
                         inputs,
@@ -202,7 +205,7 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
 }
 
 /// What the tiles of a box add to a point of one panel.
-struct Meet<W> {
+struct PointGemm<W> {
     /// The input's channels, tile after tile.
     left: *const W,
     width: usize,
@@ -214,7 +217,7 @@ struct Meet<W> {
     to: *mut W,
 }
 
-impl<W: Ring> Meet<W> {
+impl<W: Ring> PointGemm<W> {
     #[inline(always)]
     fn run<V: Lanes<W>, const FUSED: bool>(&self, panel: &Panel) {
         with_rows!(panel.vectors, most_vectors::<W, V>(), |R, C| {
@@ -269,8 +272,11 @@ impl<W: Ring> VectorLoop<W> for Total<'_, W> {
                         V::load(total).add_product::<FUSED>(more, one).store(total);
                     }
                 }
-                let from =
-                    Grid { start: from.at(lane as isize).cast_const(), row: REACH * point, column: point };
+                let from = Grid {
+                    start: from.at(lane as isize).cast_const(),
+                    row: INPUT_SIDE * point,
+                    column: point,
+                };
                 let to = Grid { start: to.add(lane), row: TAPS * tap, column: tap };
                 to_kernel::<W, V, FUSED>(axes, from, to);
             }

@@ -8,13 +8,15 @@ use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_matmul::multiply::Multiply;
 
-use super::super::boxes::Area;
+use super::super::boxes::OutputBox;
 use super::super::geometry::Geometry;
+use super::super::im2col_gemm::{on_threads, threads_for};
 use super::super::panels::{Panel, Panels};
-use super::super::products::{on_threads, worthy_threads};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::transforms::{Grid, of_kernel, of_points};
-use super::{LANES, REACH, TAPS, Tile, WorkspaceLayout, boxes, points, spread, steps, tiled, tiles};
+use super::{
+    INPUT_SIDE, LANES, TAPS, Tile, WorkspaceLayout, boxes, points, steps, tiled, tiles, transform_inputs,
+};
 
 /// Elements of the weight that are worth a job of their own.
 const GRAIN: usize = 1 << 15;
@@ -28,7 +30,7 @@ pub(in super::super) fn forward<T: Multiply>(
 ) -> bool {
     let (panels, tiled) = (Panels::new::<T>(geometry), tiled(geometry));
     let points = points(geometry.axes.len());
-    let threads = worthy_threads::<T>(geometry.multiplications());
+    let threads = threads_for::<T>(geometry.multiplications());
     let boxes = boxes(&tiled, threads);
     let is_finite = AtomicBool::new(true);
     scratch::with(points * geometry.inputs * panels.lanes(), |weights: &mut [T::Acc]| {
@@ -38,13 +40,13 @@ pub(in super::super) fn forward<T: Multiply>(
         });
         let weights = &*weights;
         let run = |index: usize| {
-            let area = boxes.area(index);
-            let layout = WorkspaceLayout::new::<T>(&panels, boxes.positions(), area.count());
+            let output_box = boxes.output_box(index);
+            let layout = WorkspaceLayout::new::<T>(&panels, boxes.positions(), output_box.count());
             scratch::with(layout.elements(), |memory: &mut [T::Acc]| {
-                let tiles = tiles(geometry, &area);
+                let tiles = tiles(geometry, &output_box);
                 let job = Job {
                     panels: &panels,
-                    area: &area,
+                    output_box: &output_box,
                     tiles: &tiles,
                     layout: &layout,
                     weights,
@@ -93,7 +95,7 @@ impl<W: Ring> VectorLoop<W> for Kernels<'_, W> {
         let Kernels { axes, size, from, to } = self;
         for lane in (0..size).step_by(V::COUNT) {
             let from = Grid { start: from[lane..].as_ptr(), row: TAPS * size, column: size };
-            let to = Grid { start: to.wrapping_add(lane), row: REACH * size, column: size };
+            let to = Grid { start: to.wrapping_add(lane), row: INPUT_SIDE * size, column: size };
             // SAFETY: sizes are multiples of a vector's lanes; the panel has room for all taps, and for all points.
             unsafe { of_kernel::<W, V, FUSED>(axes, from, to) };
         }
@@ -103,7 +105,7 @@ impl<W: Ring> VectorLoop<W> for Kernels<'_, W> {
 /// A box of tiles.
 struct Job<'a, T: Multiply> {
     panels: &'a Panels<'a>,
-    area: &'a Area<'a>,
+    output_box: &'a OutputBox<'a>,
     tiles: &'a [Tile],
     layout: &'a WorkspaceLayout,
     weights: &'a [T::Acc],
@@ -117,16 +119,16 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) -> bool {
-        let Job { panels, area, tiles, layout, weights, input, output, memory } = self;
+        let Job { panels, output_box, tiles, layout, weights, input, output, memory } = self;
         let (copied, memory) = memory.split_at_mut(layout.copied);
         let (left, sums) = memory.split_at_mut(layout.points * layout.inputs);
         let channels = panels.geometry.inputs;
-        spread::<T, V, FUSED>(panels, (area, tiles), layout, input, (copied, &mut *left));
+        transform_inputs::<T, V, FUSED>(panels, (output_box, tiles), layout, input, (copied, &mut *left));
         for point in 0..layout.points {
             for panel in &panels.all {
                 let stride = panels.width_of_outputs(panel);
                 let start = panels.start(panel) * layout.points * channels + point * channels * stride;
-                let product = Meet {
+                let product = PointGemm {
                     left: &left[point * layout.inputs..],
                     width: layout.width,
                     depth: channels,
@@ -138,12 +140,12 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
                 product.run::<V, FUSED>(panel);
             }
         }
-        collect::<T, V, FUSED>(panels, tiles, layout, sums, output)
+        write_outputs::<T, V, FUSED>(panels, tiles, layout, sums, output)
     }
 }
 
 /// The products of one point in the channels of one panel.
-struct Meet<'a, W> {
+struct PointGemm<'a, W> {
     /// The input's channels, tile after tile.
     left: &'a [W],
     width: usize,
@@ -155,7 +157,7 @@ struct Meet<'a, W> {
     count: usize,
 }
 
-impl<W: Ring> Meet<'_, W> {
+impl<W: Ring> PointGemm<'_, W> {
     #[inline(always)]
     fn run<V: Lanes<W>, const FUSED: bool>(&self, panel: &Panel) {
         with_rows!(panel.vectors, most_vectors::<W, V>(), |R, C| {
@@ -191,7 +193,7 @@ impl<W: Ring> Meet<'_, W> {
 
 /// Write the outputs of all tiles; answers whether they are finite.
 #[inline(always)]
-fn collect<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
+fn write_outputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
     panels: &Panels,
     tiles: &[Tile],
     layout: &WorkspaceLayout,
@@ -209,7 +211,7 @@ fn collect<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
         for first in (0..geometry.outputs).step_by(V::COUNT) {
             let from = Grid {
                 start: sums[from + first..].as_ptr(),
-                row: REACH * layout.outputs,
+                row: INPUT_SIDE * layout.outputs,
                 column: layout.outputs,
             };
             // SAFETY: each point has the sums of every tile.

@@ -21,7 +21,7 @@ use umber_kernels_base::lanes::{Lanes, Ring};
 use umber_kernels_base::shared::Source;
 use umber_kernels_matmul::multiply::Multiply;
 
-use super::boxes::{Area, Boxes};
+use super::boxes::{Boxes, OutputBox};
 use super::geometry::Geometry;
 use super::panels::Panels;
 use transforms::{Grid, of_input};
@@ -29,18 +29,18 @@ use transforms::{Grid, of_input};
 /// Outputs of a tile along an axis.
 const SIDE: usize = 2;
 /// Elements of the input that a tile meets along an axis, and points along it.
-const REACH: usize = SIDE + TAPS - 1;
+const INPUT_SIDE: usize = SIDE + TAPS - 1;
 /// Taps along an axis.
 const TAPS: usize = 3;
 
 /// Positions of the copy of a box: those of about fifty tiles, which all weights meet.
 const POSITIONS: usize = 352;
 /// Tiles of a box that are not worth cutting further.
-const FEW: usize = 24;
+const MIN_TILES_PER_BOX: usize = 24;
 /// The fewest tiles whose products save more than the points of the kernels cost, where these take no more than so many bytes; and
 /// the more, the more they take.
-const LEAST: usize = 48;
-const NEAR: usize = 16 << 20;
+const MIN_TILES: usize = 48;
+const MAX_KERNEL_POINT_BYTES: usize = 16 << 20;
 /// Channels of the input and as many of the output from whose half on products save more than the sums before and after cost, for one
 /// axis and for two.
 const CHANNELS: [usize; 2] = [32, 10];
@@ -49,7 +49,7 @@ const CHANNELS: [usize; 2] = [32, 10];
 const LANES: usize = 16;
 
 /// Is it of this kind, and of a size that makes it worth it?
-pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
+pub(super) fn is_applicable<T: Multiply>(geometry: &Geometry) -> bool {
     let of_three = geometry.axes.iter().all(|axis| (axis.taps, axis.stride, axis.dilation) == (TAPS, 1, 1));
     let axes = geometry.axes.len();
     if !(geometry.groups == 1 && of_three && (1..=2).contains(&axes)) {
@@ -60,21 +60,21 @@ pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
     let (meetings, points) = (geometry.inputs * geometry.outputs, points(axes));
     let has_channels = meetings >= CHANNELS[axes - 1] * (geometry.inputs + geometry.outputs);
     let weights = meetings * points * size_of::<T::Acc>();
-    let is_worth_it = tiles >= LEAST && tiles >= LEAST * weights / NEAR;
+    let is_worth_it = tiles >= MIN_TILES && tiles >= MIN_TILES * weights / MAX_KERNEL_POINT_BYTES;
     // Tiles that reach beyond the ends are computed whole.
     has_channels && is_worth_it && geometry.rows() * geometry.taps() * 4 >= tiles * points * 5
 }
 
 /// How many points a tile has.
 fn points(axes: usize) -> usize {
-    REACH.pow(axes as u32)
+    INPUT_SIDE.pow(axes as u32)
 }
 
 /// The geometry whose outputs are tiles.
 fn tiled(geometry: &Geometry) -> Geometry {
     let mut tiled = geometry.clone();
     for axis in &mut tiled.axes {
-        axis.taps = REACH;
+        axis.taps = INPUT_SIDE;
         axis.outputs = axis.outputs.div_ceil(SIDE);
         axis.stride = SIDE as isize;
         axis.output_stride *= SIDE as isize;
@@ -84,7 +84,7 @@ fn tiled(geometry: &Geometry) -> Geometry {
 
 /// The boxes of tiles for so many threads.
 fn boxes(tiled: &Geometry, threads: usize) -> Boxes<'_> {
-    Boxes::new(tiled, POSITIONS, (if threads == 1 { 1 } else { 4 * threads }, FEW))
+    Boxes::new(tiled, POSITIONS, (if threads == 1 { 1 } else { 4 * threads }, MIN_TILES_PER_BOX))
 }
 
 /// One tile of a box.
@@ -99,13 +99,14 @@ struct Tile {
 }
 
 /// All tiles of a box.
-fn tiles(geometry: &Geometry, area: &Area) -> Vec<Tile> {
-    let mut found = Vec::with_capacity(area.count());
+fn tiles(geometry: &Geometry, output_box: &OutputBox) -> Vec<Tile> {
+    let mut found = Vec::with_capacity(output_box.count());
     let (axes, last) = (&geometry.axes, geometry.axes.len());
-    let (columns, rows) = (area.lengths[last], if last == 2 { area.lengths[1] } else { 1 });
-    let left =
-        |axis: usize, tile: usize| (axes[axis - 1].outputs - (area.starts[axis] + tile) * SIDE).min(SIDE);
-    for (index, output) in area.outputs(1).into_iter().enumerate() {
+    let (columns, rows) = (output_box.lengths[last], if last == 2 { output_box.lengths[1] } else { 1 });
+    let left = |axis: usize, tile: usize| {
+        (axes[axis - 1].outputs - (output_box.starts[axis] + tile) * SIDE).min(SIDE)
+    };
+    for (index, output) in output_box.outputs(1).into_iter().enumerate() {
         let along = left(last, index % columns);
         let down = if last == 2 { left(1, index / columns % rows) } else { 1 };
         found.push(Tile { position: output.position, offset: output.offset, outputs: [down, along] });
@@ -151,29 +152,29 @@ impl WorkspaceLayout {
 
 /// Copy what a box meets in the input, and write the points of all its tiles.
 #[inline(always)]
-fn spread<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
+fn transform_inputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
     panels: &Panels,
-    (area, tiles): (&Area, &[Tile]),
+    (output_box, tiles): (&OutputBox, &[Tile]),
     layout: &WorkspaceLayout,
     input: Source<T>,
     (copied, left): (&mut [T::Acc], &mut [T::Acc]),
 ) {
     let Geometry { inputs, axes, .. } = panels.geometry;
-    area.fill(
+    output_box.fill(
         input,
         layout.width,
         (T::Acc::ZERO, &mut *copied),
         #[inline(always)]
         |input, run, to| panels.copy_channels(*inputs, layout.width, input, run, to),
     );
-    let line = area.line() * layout.width;
+    let line = output_box.line() * layout.width;
     for (tile, to) in tiles.iter().zip((0..).step_by(layout.width)) {
         let from = &copied[tile.position * layout.width..];
         for lane in (0..layout.width).step_by(V::COUNT) {
             let from = Grid { start: from[lane..].as_ptr(), row: line, column: layout.width };
             let to = Grid {
                 start: left[to + lane..].as_mut_ptr(),
-                row: REACH * layout.inputs,
+                row: INPUT_SIDE * layout.inputs,
                 column: layout.inputs,
             };
             // SAFETY: all that a tile meets lies in the copy, and there is room for every tile at each point.

@@ -2,10 +2,10 @@
 
 use umber_kernels_base::lanes::{Lanes, Ring};
 
-use super::{REACH, SIDE, TAPS};
+use super::{INPUT_SIDE, SIDE, TAPS};
 
 /// Each point along an axis is one element of the input plus or minus another: which, and the sign.
-const PAIRS: [(usize, usize, f64); REACH] = [(0, 2, -1.0), (1, 2, 1.0), (2, 1, -1.0), (1, 3, -1.0)];
+const PAIRS: [(usize, usize, f64); INPUT_SIDE] = [(0, 2, -1.0), (1, 2, 1.0), (2, 1, -1.0), (1, 3, -1.0)];
 
 /// Elements, or vectors, that lie some distances apart along two axes, of which the first may have but one.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ pub(super) unsafe fn of_input<W: Ring, V: Lanes<W>, const FUSED: bool>(
     // SAFETY: the caller's.
     unsafe {
         if axes == 1 {
-            let mut line = [V::splat(W::ZERO); REACH];
+            let mut line = [V::splat(W::ZERO); INPUT_SIDE];
             for (column, value) in line.iter_mut().enumerate() {
                 *value = from.load::<V>(0, column);
             }
@@ -57,7 +57,7 @@ pub(super) unsafe fn of_input<W: Ring, V: Lanes<W>, const FUSED: bool>(
         }
         for (row, (first, second, sign)) in PAIRS.into_iter().enumerate() {
             let sign = V::splat(W::factor(sign));
-            let mut line = [V::splat(W::ZERO); REACH];
+            let mut line = [V::splat(W::ZERO); INPUT_SIDE];
             for (column, value) in line.iter_mut().enumerate() {
                 let (first, second) = (from.load::<V>(first, column), from.load::<V>(second, column));
                 *value = first.add_product::<FUSED>(second, sign);
@@ -71,7 +71,7 @@ pub(super) unsafe fn of_input<W: Ring, V: Lanes<W>, const FUSED: bool>(
 /// The grid has such a row.
 #[inline(always)]
 unsafe fn store_pairs<W: Ring, V: Lanes<W>, const FUSED: bool>(
-    line: [V; REACH],
+    line: [V; INPUT_SIDE],
     to: Grid<*mut W>,
     row: usize,
 ) {
@@ -91,28 +91,28 @@ pub(super) unsafe fn of_points<W: Ring, V: Lanes<W>, const FUSED: bool>(
     axes: usize,
     from: Grid<*const W>,
 ) -> [[V; SIDE]; SIDE] {
-    let [mut upper, mut lower] = [[V::splat(W::ZERO); REACH]; SIDE];
+    let [mut upper, mut lower] = [[V::splat(W::ZERO); INPUT_SIDE]; SIDE];
     for (column, (upper, lower)) in upper.iter_mut().zip(&mut lower).enumerate() {
         // SAFETY: the caller's.
         unsafe {
-            let mut points = [V::splat(W::ZERO); REACH];
+            let mut points = [V::splat(W::ZERO); INPUT_SIDE];
             points[0] = from.load::<V>(0, column);
             if axes == 2 {
                 for (row, point) in points.iter_mut().enumerate().skip(1) {
                     *point = from.load::<V>(row, column);
                 }
-                [*upper, *lower] = joined::<W, V, FUSED>(points);
+                [*upper, *lower] = inverse_transform_1d::<W, V, FUSED>(points);
             } else {
                 *upper = points[0];
             }
         }
     }
-    [joined::<W, V, FUSED>(upper), joined::<W, V, FUSED>(lower)]
+    [inverse_transform_1d::<W, V, FUSED>(upper), inverse_transform_1d::<W, V, FUSED>(lower)]
 }
 
 /// Two outputs from the points along an axis.
 #[inline(always)]
-fn joined<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; REACH]) -> [V; SIDE] {
+fn inverse_transform_1d<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; INPUT_SIDE]) -> [V; SIDE] {
     let (plus, minus) = (V::splat(W::factor(1.0)), V::splat(W::factor(-1.0)));
     let first = a.add_product::<FUSED>(b, plus).add_product::<FUSED>(c, plus);
     let second = b.add_product::<FUSED>(c, minus).add_product::<FUSED>(d, minus);
@@ -130,7 +130,7 @@ pub(super) unsafe fn of_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
     to: Grid<*mut W>,
 ) {
     let rows = if axes == 2 { TAPS } else { 1 };
-    let mut lines = [[V::splat(W::ZERO); REACH]; TAPS];
+    let mut lines = [[V::splat(W::ZERO); INPUT_SIDE]; TAPS];
     // SAFETY: the caller's.
     unsafe {
         for (row, line) in lines.iter_mut().enumerate().take(rows) {
@@ -178,7 +178,7 @@ pub(super) unsafe fn of_cotangents<W: Ring, V: Lanes<W>, const FUSED: bool>(
 
 /// The points of two cotangents along an axis.
 #[inline(always)]
-fn cotangent_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b]: [V; SIDE]) -> [V; REACH] {
+fn cotangent_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b]: [V; SIDE]) -> [V; INPUT_SIDE] {
     let (plus, minus) = (V::splat(W::factor(1.0)), V::splat(W::factor(-1.0)));
     let opposite = V::splat(W::ZERO).add_product::<FUSED>(b, minus);
     [a, a.add_product::<FUSED>(b, plus), a.add_product::<FUSED>(b, minus), opposite]
@@ -194,12 +194,12 @@ pub(super) unsafe fn to_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
     from: Grid<*const W>,
     to: Grid<*mut W>,
 ) {
-    let rows = if axes == 2 { REACH } else { 1 };
-    let mut lines = [[V::splat(W::ZERO); TAPS]; REACH];
+    let rows = if axes == 2 { INPUT_SIDE } else { 1 };
+    let mut lines = [[V::splat(W::ZERO); TAPS]; INPUT_SIDE];
     // SAFETY: the caller's.
     unsafe {
         for (row, line) in lines.iter_mut().enumerate().take(rows) {
-            let mut points = [V::splat(W::ZERO); REACH];
+            let mut points = [V::splat(W::ZERO); INPUT_SIDE];
             for (column, point) in points.iter_mut().enumerate() {
                 *point = from.load(row, column);
             }
@@ -221,7 +221,7 @@ pub(super) unsafe fn to_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
 
 /// The derivatives by three taps from their points'.
 #[inline(always)]
-fn taps<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; REACH]) -> [V; TAPS] {
+fn taps<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; INPUT_SIDE]) -> [V; TAPS] {
     let (plus, half, minus_half) =
         (V::splat(W::factor(1.0)), V::splat(W::factor(0.5)), V::splat(W::factor(-0.5)));
     let halved = V::splat(W::ZERO).add_product::<FUSED>(b, half);
@@ -235,7 +235,7 @@ fn taps<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; REACH]) -> [V
 
 /// The points of three taps.
 #[inline(always)]
-fn kernel_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c]: [V; TAPS]) -> [V; REACH] {
+fn kernel_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c]: [V; TAPS]) -> [V; INPUT_SIDE] {
     let (half, minus_half) = (V::splat(W::factor(0.5)), V::splat(W::factor(-0.5)));
     let ends = V::splat(W::ZERO).add_product::<FUSED>(a, half).add_product::<FUSED>(c, half);
     [a, ends.add_product::<FUSED>(b, half), ends.add_product::<FUSED>(b, minus_half), c]

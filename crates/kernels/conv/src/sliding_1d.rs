@@ -9,13 +9,13 @@ use umber_kernels_matmul::multiply::Multiply;
 use umber_kernels_matmul::product::{Beta, Matrix, Product};
 
 use super::geometry::Geometry;
-use super::products::worthy_threads;
+use super::im2col_gemm::threads_for;
 
 /// Outputs computed together, at least.
 const LENGTH: usize = 4096;
 
 /// Is it of this kind?
-pub(super) fn applies(geometry: &Geometry) -> bool {
+pub(super) fn is_applicable(geometry: &Geometry) -> bool {
     let single = geometry.inputs == 1 && geometry.outputs == 1;
     single && matches!(geometry.axes[..], [axis] if axis.stride == 1 && axis.taps > 1)
 }
@@ -32,7 +32,7 @@ pub(super) fn forward<T: Multiply>(
     let length = LENGTH.max(reach).min(axis.outputs);
     let across = axis.outputs.div_ceil(length);
     let total = geometry.batch * geometry.groups * across;
-    let threads = worthy_threads::<T>(geometry.rows() as f64 * (geometry.groups * axis.taps) as f64);
+    let threads = threads_for::<T>(geometry.rows() as f64 * (geometry.groups * axis.taps) as f64);
     let jobs = if threads == 1 { 1 } else { (4 * threads).min(total) };
     parallel_for(jobs, |job| {
         scratch::with(axis.taps + 2 * length + reach, |memory: &mut [T::Acc]| {

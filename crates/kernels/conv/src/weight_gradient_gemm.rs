@@ -10,8 +10,8 @@ use umber_kernels_matmul::multiply::Multiply;
 use umber_kernels_matmul::product::{Beta, Matrix, Product};
 
 use super::geometry::Geometry;
-use super::patches::Patches;
-use super::products::{BLOCK, worthy_threads};
+use super::im2col::Im2col;
+use super::im2col_gemm::{BLOCK, threads_for};
 
 /// Bytes of partial sums at most.
 const PARTIAL: usize = 64 << 20;
@@ -26,7 +26,7 @@ pub(super) fn backward<T: Multiply>(
     let Geometry { groups, outputs, .. } = *geometry;
     let (rows, depth) = (geometry.rows(), geometry.depth());
     let size = groups * depth * outputs;
-    let threads = worthy_threads::<T>(geometry.multiplications());
+    let threads = threads_for::<T>(geometry.multiplications());
     // Threads share out the terms of the kernel; where these are few, each sums over some rows by itself.
     let across = threads.div_ceil(groups).min(depth.div_ceil(64));
     let down = threads.div_ceil(groups * across).min(rows.div_ceil(64));
@@ -40,7 +40,7 @@ pub(super) fn backward<T: Multiply>(
             let rows = rows * row / down..rows * (row + 1) / down;
             let offset = row * size + (group * depth + terms.start) * outputs;
             let part = Part { geometry, group, rows, terms };
-            part.sum(&Patches::new(geometry, input, group), cotangent, all.shifted(offset as isize));
+            part.sum(&Im2col::new(geometry, input, group), cotangent, all.shifted(offset as isize));
         });
         store(geometry, sums, size, target);
     });
@@ -56,7 +56,7 @@ struct Part<'a> {
 
 impl Part<'_> {
     /// Set the sums of these terms, over these rows.
-    fn sum<T: Multiply>(&self, patches: &Patches<T>, cotangent: Source<T>, sums: Target<T::Acc>) {
+    fn sum<T: Multiply>(&self, patches: &Im2col<T>, cotangent: Source<T>, sums: Target<T::Acc>) {
         let Part { geometry, group, ref rows, ref terms } = *self;
         let (outputs, width) = (geometry.outputs, terms.len());
         let height = (BLOCK / (width * size_of::<T::Acc>()).max(1)).clamp(32, 1024).min(rows.len());

@@ -8,10 +8,10 @@ use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::shared::Source;
 use umber_kernels_matmul::multiply::Multiply;
 
-use super::geometry::{Digits, Geometry, Row, step};
+use super::geometry::{Geometry, Row, SpatialCoords, step};
 
 /// The patches of one group.
-pub(super) struct Patches<'a, T> {
+pub(super) struct Im2col<'a, T> {
     geometry: &'a Geometry,
     input: Source<T>,
     /// Columns that lie in a row in memory: the channels of one tap, or of all taps of the last axis.
@@ -20,16 +20,16 @@ pub(super) struct Patches<'a, T> {
     is_merged: bool,
 }
 
-impl<'a, T: Multiply> Patches<'a, T> {
+impl<'a, T: Multiply> Im2col<'a, T> {
     /// The patches of a group.
-    pub(super) fn new(geometry: &'a Geometry, input: Source<T>, group: usize) -> Patches<'a, T> {
+    pub(super) fn new(geometry: &'a Geometry, input: Source<T>, group: usize) -> Im2col<'a, T> {
         let offset = (group * geometry.inputs) as isize * geometry.input.channel;
         let dense = geometry.inputs == 1 || geometry.input.channel == 1;
         let last = geometry
             .axes
             .last()
             .filter(|last| dense && last.dilation == 1 && last.input_stride == geometry.inputs as isize);
-        Patches {
+        Im2col {
             geometry,
             input: input.shifted(geometry.input.start + offset),
             run: geometry.inputs * last.map_or(1, |last| last.taps),
@@ -58,7 +58,7 @@ impl<'a, T: Multiply> Patches<'a, T> {
             row.place.iter().zip(axes).map(|(&o, axis)| axis.first + o as isize * axis.stride).collect();
         let outer = axes.len() - usize::from(self.is_merged);
         let input = self.input.shifted(row.batch as isize * self.geometry.input.outer);
-        let mut tap: Digits = SmallVec::from_elem(0, outer);
+        let mut tap: SpatialCoords = SmallVec::from_elem(0, outer);
         let mut rest = columns.start / self.run;
         for (digit, axis) in tap.iter_mut().zip(&axes[..outer]).rev() {
             *digit = rest % axis.taps;

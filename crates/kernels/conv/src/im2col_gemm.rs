@@ -10,14 +10,14 @@ use umber_kernels_matmul::multiply::Multiply;
 use umber_kernels_matmul::product::{Beta, Matrix, Product};
 
 use super::geometry::Geometry;
-use super::patches::Patches;
+use super::im2col::Im2col;
 
 /// Bytes of a block of patches: it stays in the second cache.
 pub(super) const BLOCK: usize = 512 << 10;
 /// Columns of a block at most.
 const DEPTH: usize = 2048;
 /// Nanoseconds of work worth a thread of its own.
-pub(super) const JOB: f64 = 40_000.0;
+pub(super) const NS_PER_JOB: f64 = 40_000.0;
 
 /// How the work is cut: rows and columns of the output, and terms of the sums, of one job.
 struct Plan {
@@ -27,8 +27,8 @@ struct Plan {
 }
 
 /// How many threads work of this many multiplications is worth.
-pub(super) fn worthy_threads<T: Multiply>(multiplications: f64) -> usize {
-    ((multiplications / T::SPEED / JOB) as usize).clamp(1, num_threads())
+pub(super) fn threads_for<T: Multiply>(multiplications: f64) -> usize {
+    ((multiplications / T::SPEED / NS_PER_JOB) as usize).clamp(1, num_threads())
 }
 
 /// Run jobs on this thread alone, or on all.
@@ -58,7 +58,7 @@ pub(super) fn forward<T: Multiply>(
             let columns = left..geometry.outputs.min(left + plan.width);
             let weights = &weights[group * size..][..size];
             let block = Block { geometry, group, rows: top..rows.min(top + plan.height), columns };
-            block.compute(&Patches::new(geometry, input, group), weights, plan.depth, output);
+            block.compute(&Im2col::new(geometry, input, group), weights, plan.depth, output);
         });
     });
 }
@@ -67,12 +67,12 @@ impl Plan {
     fn new<T: Multiply>(geometry: &Geometry, rows: usize, depth: usize) -> Plan {
         let depth_of_block = depth.div_ceil(depth.div_ceil(DEPTH));
         let fitting = (BLOCK / (depth_of_block * size_of::<T::Acc>())).clamp(64, 4096);
-        let threads = worthy_threads::<T>(geometry.multiplications());
+        let threads = threads_for::<T>(geometry.multiplications());
         // As many blocks for each thread, and rows enough to be worth packing the weight for.
-        let wanted =
+        let target_jobs =
             rows.div_ceil(fitting).max(if threads > 1 { (2 * threads).div_ceil(geometry.groups) } else { 1 });
-        let wanted = if threads > 1 { wanted.next_multiple_of(threads) } else { wanted };
-        let height = rows.div_ceil(wanted).max(32).min(rows);
+        let target_jobs = if threads > 1 { target_jobs.next_multiple_of(threads) } else { target_jobs };
+        let height = rows.div_ceil(target_jobs).max(32).min(rows);
         let blocks = geometry.groups * rows.div_ceil(height);
         let across = threads.div_ceil(blocks).min(geometry.outputs.div_ceil(64)).max(1);
         Plan { height, width: geometry.outputs.div_ceil(across), depth: depth_of_block }
@@ -99,13 +99,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    fn compute<T: Multiply>(
-        &self,
-        patches: &Patches<T>,
-        weights: &[T::Acc],
-        depth: usize,
-        output: Target<T>,
-    ) {
+    fn compute<T: Multiply>(&self, patches: &Im2col<T>, weights: &[T::Acc], depth: usize, output: Target<T>) {
         let Block { geometry, group, ref rows, ref columns } = *self;
         let (height, width) = (rows.len(), columns.len());
         let channel = (group * geometry.outputs + columns.start) as isize * geometry.output.channel;

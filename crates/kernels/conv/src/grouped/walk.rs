@@ -27,7 +27,7 @@ pub(super) struct Tap {
 
 /// For which places of a strip taps are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum TapRange {
     /// For all that a strip has room for.
     Strip,
     /// For those where there are outputs.
@@ -50,7 +50,7 @@ pub(super) struct Strip {
 /// Where a walk is, and what it knows of the strip there.
 pub(super) struct Walk<'a> {
     plan: &'a Plan<'a>,
-    reach: Reach,
+    tap_range: TapRange,
     last: Axis,
     outer: &'a [Axis],
     batch: usize,
@@ -59,7 +59,7 @@ pub(super) struct Walk<'a> {
     /// The row, along all axes but the last.
     row: SmallVec<[usize; 2]>,
     /// The taps on each of them that meet the input.
-    met: SmallVec<[Range<usize>; 2]>,
+    tap_ranges: SmallVec<[Range<usize>; 2]>,
     /// Where the taps on these axes together lie, from the first on.
     lines: Vec<isize>,
     taps: Vec<Tap>,
@@ -68,7 +68,7 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Begin at a strip.
-    pub(super) fn new(plan: &'a Plan<'a>, reach: Reach, index: usize) -> Walk<'a> {
+    pub(super) fn new(plan: &'a Plan<'a>, tap_range: TapRange, index: usize) -> Walk<'a> {
         let (last, outer) = plan.geometry.axes.split_last().expect("there is a spatial axis");
         let mut row = SmallVec::from_elem(0, outer.len());
         let mut rest = index;
@@ -87,14 +87,14 @@ impl<'a> Walk<'a> {
         }
         Walk {
             plan,
-            reach,
+            tap_range,
             last: *last,
             outer,
             batch: rest,
             strip,
             part,
             row,
-            met: SmallVec::from_elem(0..0, outer.len()),
+            tap_ranges: SmallVec::from_elem(0..0, outer.len()),
             lines: Vec::new(),
             taps: Vec::new(),
             is_known: false,
@@ -112,11 +112,11 @@ impl<'a> Walk<'a> {
         let (geometry, last) = (self.plan.geometry, &self.last);
         let mut input = geometry.input.start + self.batch as isize * geometry.input.outer;
         let mut output = geometry.output.start + self.batch as isize * geometry.output.outer;
-        for ((axis, &o), met) in self.outer.iter().zip(&*self.row).zip(&mut *self.met) {
+        for ((axis, &o), met) in self.outer.iter().zip(&*self.row).zip(&mut *self.tap_ranges) {
             let at = axis.first + o as isize * axis.stride;
             input += at * axis.input_stride;
             output += o as isize * axis.output_stride;
-            let now = axis.met(at);
+            let now = axis.valid_taps(at);
             if *met != now {
                 *met = now;
                 self.is_known = false;
@@ -124,12 +124,13 @@ impl<'a> Walk<'a> {
         }
         let share =
             |total: usize, part: usize, parts: usize| (total * part / parts, total * (part + 1) / parts);
-        let from = self.strip * self.plan.at_once;
-        let count = self.plan.at_once.min(last.outputs - from);
+        let from = self.strip * self.plan.outputs_per_strip;
+        let count = self.plan.outputs_per_strip.min(last.outputs - from);
         let position = last.first + from as isize * last.stride;
         if !self.is_known {
-            let reach = if self.reach == Reach::Strip { self.plan.at_once } else { count };
-            self.find(position, reach);
+            let tap_range =
+                if self.tap_range == TapRange::Strip { self.plan.outputs_per_strip } else { count };
+            self.find(position, tap_range);
             self.is_known = true;
         }
         Strip {
@@ -172,12 +173,12 @@ impl<'a> Walk<'a> {
 
     /// Find the taps that meet the input in a strip of `count` outputs, the first at a position of the last axis.
     fn find(&mut self, position: isize, count: usize) {
-        let Plan { geometry, lanes, window, width, is_staged, .. } = *self.plan;
+        let Plan { geometry, lanes, window, width, copies_input, .. } = *self.plan;
         let last = &self.last;
         self.lines.clear();
         self.taps.clear();
-        let mut tap: SmallVec<[usize; 2]> = self.met.iter().map(|met| met.start).collect();
-        for _ in 0..self.met.iter().map(ExactSizeIterator::len).product() {
+        let mut tap: SmallVec<[usize; 2]> = self.tap_ranges.iter().map(|met| met.start).collect();
+        for _ in 0..self.tap_ranges.iter().map(ExactSizeIterator::len).product() {
             let (mut offset, mut number) = (0, 0);
             for (axis, &t) in self.outer.iter().zip(&tap) {
                 offset += t as isize * axis.dilation * axis.input_stride;
@@ -185,7 +186,7 @@ impl<'a> Walk<'a> {
             }
             for t in 0..last.taps {
                 let along = t as isize * last.dilation;
-                let input = if is_staged {
+                let input = if copies_input {
                     ((self.lines.len() * window) as isize + along) * width as isize
                 } else {
                     offset + along * last.input_stride
@@ -199,7 +200,7 @@ impl<'a> Walk<'a> {
                 self.taps.push(Tap { input, weights, low, high });
             }
             self.lines.push(offset);
-            for (t, met) in tap.iter_mut().zip(&self.met).rev() {
+            for (t, met) in tap.iter_mut().zip(&self.tap_ranges).rev() {
                 *t += 1;
                 if *t < met.end {
                     break;
@@ -228,7 +229,7 @@ impl<'a> Walk<'a> {
 
 impl Axis {
     /// The taps that meet the input if the first is at a position of it.
-    fn met(&self, at: isize) -> Range<usize> {
+    fn valid_taps(&self, at: isize) -> Range<usize> {
         let taps = self.taps as isize;
         if at >= 0 && at + (taps - 1) * self.dilation < self.input as isize {
             return 0..self.taps;

@@ -15,7 +15,7 @@ pub(super) struct Rows<'a, W> {
 
 /// In each group of `N` lanes, every lane takes that `by` places further, round about.
 #[inline(always)]
-pub(super) fn turned<W: Ring, V: Lanes<W>, const N: usize>(vector: V, by: usize) -> V {
+pub(super) fn rotate_lanes<W: Ring, V: Lanes<W>, const N: usize>(vector: V, by: usize) -> V {
     let (mut lanes, mut found) = ([W::ZERO; 16], [W::ZERO; 16]);
     // SAFETY: no vector of floats has more lanes than the arrays.
     unsafe { vector.store(lanes.as_mut_ptr()) };
@@ -73,7 +73,7 @@ pub(super) unsafe fn outputs<W: Ring, V: Lanes<W>, const FUSED: bool, const N: u
     for r in 0..R {
         found[r] = sums[r][0];
         for n in 1..N {
-            let more = turned::<W, V, N>(sums[r][n], n);
+            let more = rotate_lanes::<W, V, N>(sums[r][n], n);
             found[r] = found[r].add_product::<FUSED>(more, V::splat(W::factor(1.0)));
         }
     }

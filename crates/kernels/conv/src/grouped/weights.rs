@@ -21,17 +21,17 @@ impl Plan<'_> {
             for index in range {
                 let (vector, tap) = (index / taps, index % taps);
                 let (start, place) = (self.start(vector), geometry.weight_of(tap));
-                for turn in 0..group {
+                for rotation in 0..group {
                     for lane in 0..lanes {
                         if OWNED && start + lane < vector * lanes {
                             continue;
                         }
                         // Groups are powers of two, and vectors begin with one.
                         let i = lane & (group - 1);
-                        let output = start + lane - i + ((i + group - turn) & (group - 1));
+                        let output = start + lane - i + ((i + group - rotation) & (group - 1));
                         let at = place + output as isize * ends.outer + i as isize * ends.channel;
                         let at = (start + lane < channels).then_some(at);
-                        body(at, (index * group + turn) * lanes + lane);
+                        body(at, (index * group + rotation) * lanes + lane);
                     }
                 }
             }

@@ -22,30 +22,31 @@ use umber_kernels_base::threads::num_threads;
 use umber_kernels_matmul::multiply::Multiply;
 
 use super::geometry::{Axis, Geometry};
-use super::products::JOB;
+use super::im2col_gemm::NS_PER_JOB;
 
 /// Bytes of the copy of what a strip meets, at most.
-const LARGEST: usize = 2 << 20;
+const MAX_COPY_BYTES: usize = 2 << 20;
 /// Steps of outputs or of taps at most.
-const LONGEST: isize = 1 << 24;
+const MAX_STEPS: isize = 1 << 24;
 /// Bytes that a row of strips meets, with their weights: they stay in the first cache.
-const NEAR: usize = 36 << 10;
+const L1_BYTES: usize = 36 << 10;
 /// Multiplications of vectors a nanosecond, about, of one thread: memory is slower than the sums.
 const SPEED: f64 = 1.0;
 
 /// Is it of this kind?
-pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
+pub(super) fn is_applicable<T: Multiply>(geometry: &Geometry) -> bool {
     let Geometry { groups, inputs, outputs, .. } = *geometry;
     if groups == 1 || inputs != outputs || !matches!(inputs, 1 | 2 | 4 | 8) {
         return false;
     }
-    if geometry.axes.iter().any(|axis| axis.stride > LONGEST || axis.dilation > LONGEST) {
+    if geometry.axes.iter().any(|axis| axis.stride > MAX_STEPS || axis.dilation > MAX_STEPS) {
         return false;
     }
     let plan = Plan::new::<T>(geometry);
     let last = plan.last();
-    let is_dense = plan.window <= 4 * plan.at_once * last.taps;
-    inputs <= plan.lanes && (!plan.is_staged || (is_dense && plan.stage() * size_of::<T::Acc>() <= LARGEST))
+    let is_dense = plan.window <= 4 * plan.outputs_per_strip * last.taps;
+    inputs <= plan.lanes
+        && (!plan.copies_input || (is_dense && plan.stage() * size_of::<T::Acc>() <= MAX_COPY_BYTES))
 }
 
 /// How the work is cut.
@@ -58,7 +59,7 @@ struct Plan<'a> {
     /// Vectors of channels; the last overlaps the one before if it would not be full.
     vectors: usize,
     /// Outputs of a strip.
-    at_once: usize,
+    outputs_per_strip: usize,
     /// Strips of a row.
     strips: usize,
     /// Parts of the channels that are computed one after the other.
@@ -66,17 +67,18 @@ struct Plan<'a> {
     /// Positions of the last axis from the first that a strip meets to the last.
     window: usize,
     /// Are elements copied before use?
-    is_staged: bool,
+    copies_input: bool,
 }
 
 impl<'a> Plan<'a> {
     fn new<T: Multiply>(geometry: &'a Geometry) -> Plan<'a> {
-        let Vectors { lanes, at_once } = with_widest::<T::Acc, _>(Ask { group: geometry.inputs });
+        let Vectors { lanes, outputs_per_strip } = with_widest::<T::Acc, _>(Probe { group: geometry.inputs });
         let channels = geometry.groups * geometry.inputs;
         let last = geometry.axes.last().expect("there is a spatial axis");
-        let (strips, vectors) = (last.outputs.div_ceil(at_once), channels.div_ceil(lanes));
-        let window = (at_once - 1) * last.stride as usize + (last.taps - 1) * last.dilation as usize + 1;
-        let is_staged =
+        let (strips, vectors) = (last.outputs.div_ceil(outputs_per_strip), channels.div_ceil(lanes));
+        let window =
+            (outputs_per_strip - 1) * last.stride as usize + (last.taps - 1) * last.dilation as usize + 1;
+        let copies_input =
             !T::DIRECT || channels < lanes || geometry.input.channel != 1 || geometry.output.channel != 1;
         let near = (geometry.taps() / last.taps * window + geometry.depth()) * lanes * size_of::<T::Acc>();
         Plan {
@@ -84,12 +86,12 @@ impl<'a> Plan<'a> {
             lanes,
             width: channels.max(lanes),
             vectors,
-            at_once,
+            outputs_per_strip,
             strips,
             // Copies are of all channels.
-            parts: if is_staged { 1 } else { vectors.div_ceil((NEAR / near).max(1)) },
+            parts: if copies_input { 1 } else { vectors.div_ceil((L1_BYTES / near).max(1)) },
             window,
-            is_staged,
+            copies_input,
         }
     }
 
@@ -123,7 +125,7 @@ impl<'a> Plan<'a> {
             [.., row, _] => (row.stride * row.input_stride, row.output_stride),
             axes => {
                 let last = &axes[0];
-                let outputs = self.at_once as isize;
+                let outputs = self.outputs_per_strip as isize;
                 (outputs * last.stride * last.input_stride, outputs * last.output_stride)
             }
         }
@@ -137,26 +139,26 @@ impl<'a> Plan<'a> {
     /// How many jobs the strips are worth.
     fn jobs(&self) -> usize {
         let work = (self.geometry.rows() * self.geometry.depth() * self.vectors) as f64;
-        ((work / SPEED / JOB) as usize).clamp(1, 4 * num_threads()).min(self.count())
+        ((work / SPEED / NS_PER_JOB) as usize).clamp(1, 4 * num_threads()).min(self.count())
     }
 }
 
 /// Elements of a vector, and outputs whose sums registers have room for.
 struct Vectors {
     lanes: usize,
-    at_once: usize,
+    outputs_per_strip: usize,
 }
 
-struct Ask {
+struct Probe {
     group: usize,
 }
 
-impl<W: Ring> VectorLoop<W> for Ask {
+impl<W: Ring> VectorLoop<W> for Probe {
     type Output = Vectors;
 
     #[inline(always)]
     fn run<V: Lanes<W>, const FUSED: bool>(self) -> Vectors {
-        with_group!(self.group, size_of::<V>(), |_N, R| Vectors { lanes: V::COUNT, at_once: R })
+        with_group!(self.group, size_of::<V>(), |_N, R| Vectors { lanes: V::COUNT, outputs_per_strip: R })
     }
 }
 

@@ -9,8 +9,8 @@ use umber_kernels_base::threads::parallel_for;
 use umber_kernels_matmul::multiply::Multiply;
 
 use super::super::geometry::Geometry;
-use super::registers::{Rows, prefetch, terms, turned};
-use super::walk::{Reach, Walk, copy};
+use super::registers::{Rows, prefetch, rotate_lanes, terms};
+use super::walk::{TapRange, Walk, copy};
 use super::{Plan, with_group};
 
 /// Bytes of partial sums at most.
@@ -33,7 +33,7 @@ pub(in super::super) fn backward<T: Multiply>(
         parallel_for(jobs, |job| {
             let strips = count * job / jobs..count * (job + 1) / jobs;
             let (stage, cotangents) =
-                if plan.is_staged { (plan.stage(), plan.at_once * plan.width) } else { (0, 0) };
+                if plan.copies_input { (plan.stage(), plan.outputs_per_strip * plan.width) } else { (0, 0) };
             // SAFETY: the sums of this job alone.
             let sums = unsafe { std::slice::from_raw_parts_mut(sums.at((job * size) as isize), size) };
             sums.fill(T::Acc::ZERO);
@@ -71,10 +71,10 @@ impl<T: Multiply> Job<'_, T> {
     fn strips<V: Lanes<T::Acc>, const FUSED: bool, const N: usize, const R: usize>(self) {
         let Job { plan, strips, input, cotangent, sums, memory: (stage, copied) } = self;
         let (last, size, below) = (plan.last(), plan.terms(), plan.below());
-        let mut walk = Walk::new(plan, Reach::Outputs, strips.start);
+        let mut walk = Walk::new(plan, TapRange::Outputs, strips.start);
         for _ in strips {
             let strip = walk.strip();
-            let (from, column, by, distance) = if plan.is_staged {
+            let (from, column, by, distance) = if plan.copies_input {
                 walk.stage(strip, input, stage);
                 for (r, to) in copied.chunks_exact_mut(plan.width).enumerate().take(strip.count) {
                     let from = cotangent.shifted(strip.output + r as isize * last.output_stride);
@@ -90,7 +90,7 @@ impl<T: Multiply> Job<'_, T> {
             for vector in strip.vectors.0..strip.vectors.1 {
                 let channel = plan.start(vector);
                 let rows = Rows { start: from.wrapping_add(channel), column, taps: walk.taps() };
-                if !plan.is_staged {
+                if !plan.copies_input {
                     if let Some(tap) = walk.taps().last() {
                         prefetch::<R, T::Acc>(rows.start.wrapping_offset(tap.input + below.0), column);
                     }
@@ -98,14 +98,14 @@ impl<T: Multiply> Job<'_, T> {
                 }
                 let sums = sums[vector * size..].as_mut_ptr();
                 let mut cotangents = [[V::splat(T::Acc::ZERO); N]; R];
-                for (r, turns) in cotangents.iter_mut().enumerate() {
+                for (r, rotations) in cotangents.iter_mut().enumerate() {
                     if r < strip.count {
                         // SAFETY: inside the cotangent or its copy, with all channels.
                         let whole: V = unsafe {
                             V::load(by.wrapping_offset(r as isize * distance).wrapping_add(channel))
                         };
-                        for (n, turn) in turns.iter_mut().enumerate() {
-                            *turn = turned::<T::Acc, V, N>(whole, N - n);
+                        for (n, rotated) in rotations.iter_mut().enumerate() {
+                            *rotated = rotate_lanes::<T::Acc, V, N>(whole, N - n);
                         }
                     }
                 }

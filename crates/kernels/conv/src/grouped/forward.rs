@@ -10,7 +10,7 @@ use umber_kernels_matmul::multiply::Multiply;
 
 use super::super::geometry::Geometry;
 use super::registers::{Rows, outputs, prefetch};
-use super::walk::{Reach, Walk};
+use super::walk::{TapRange, Walk};
 use super::{Plan, with_group};
 
 /// Compute the convolution.
@@ -28,7 +28,7 @@ pub(in super::super) fn forward<T: Multiply>(
         parallel_for(jobs, |job| {
             let strips = count * job / jobs..count * (job + 1) / jobs;
             let (stage, sums) =
-                if plan.is_staged { (plan.stage(), plan.at_once * plan.width) } else { (0, 0) };
+                if plan.copies_input { (plan.stage(), plan.outputs_per_strip * plan.width) } else { (0, 0) };
             scratch::with(stage + sums, |memory: &mut [T::Acc]| {
                 let memory = memory.split_at_mut(stage);
                 with_widest::<T::Acc, _>(Job { plan, strips, weights, input, output, memory });
@@ -62,10 +62,10 @@ impl<T: Multiply> Job<'_, T> {
     fn strips<V: Lanes<T::Acc>, const FUSED: bool, const N: usize, const R: usize>(self) {
         let Job { plan, strips, weights, input, output, memory: (stage, sums) } = self;
         let (last, terms, below) = (plan.last(), plan.terms(), plan.below());
-        let mut walk = Walk::new(plan, Reach::Strip, strips.start);
+        let mut walk = Walk::new(plan, TapRange::Strip, strips.start);
         for _ in strips {
             let strip = walk.strip();
-            let (from, column, to, distance) = if plan.is_staged {
+            let (from, column, to, distance) = if plan.copies_input {
                 walk.stage(strip, input, stage);
                 let column = last.stride * plan.width as isize;
                 (stage.as_ptr(), column, sums.as_mut_ptr(), plan.width as isize)
@@ -78,7 +78,7 @@ impl<T: Multiply> Job<'_, T> {
                 let channel = plan.start(vector);
                 let rows = Rows { start: from.wrapping_add(channel), column, taps: walk.taps() };
                 let weights = weights[vector * terms..].as_ptr();
-                if !plan.is_staged {
+                if !plan.copies_input {
                     if let Some(tap) = walk.taps().last() {
                         prefetch::<R, T::Acc>(rows.start.wrapping_offset(tap.input + below.0), column);
                     }
@@ -95,7 +95,7 @@ impl<T: Multiply> Job<'_, T> {
                     }
                 }
             }
-            if plan.is_staged {
+            if plan.copies_input {
                 let channel = plan.geometry.output.channel;
                 for (r, sums) in sums.chunks_exact(plan.width).enumerate().take(strip.count) {
                     let to = output.shifted(strip.output + r as isize * last.output_stride);
