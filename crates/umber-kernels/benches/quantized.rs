@@ -5,13 +5,13 @@
 mod common;
 
 use common::{Operand, Work, case};
-use umber_kernels::quantized::{Product, Turned, dequantize, matmul, quantize};
+use umber_kernels::quantized::{Product, Transposed, dequantize, matmul, quantize};
 use umber_kernels::{View, ViewMut};
 use umber_types::{Quantization, QuantizationMode};
 
 /// A quantised stack of one square matrix.
 struct Quantized {
-    how: Quantization,
+    format: Quantization,
     side: usize,
     words: Operand<u32>,
     /// Numbers in affine mode, codes in others.
@@ -22,12 +22,12 @@ struct Quantized {
 
 impl Quantized {
     fn new(mode: QuantizationMode, bits: i64, side: usize) -> Quantized {
-        let how = Quantization::new("quantize", mode, None, Some(bits)).expect("the mode has these bits");
-        let groups = [1, side, side / how.group_size()];
+        let format = Quantization::new("quantize", mode, None, Some(bits)).expect("the mode has these bits");
+        let groups = [1, side, side / format.group_size()];
         Quantized {
-            how,
+            format,
             side,
-            words: Operand::zeros(&[1, side, how.words(side)]),
+            words: Operand::zeros(&[1, side, format.words(side)]),
             scales: Operand::zeros(&groups),
             codes: Operand::zeros(&groups),
             biases: Operand::zeros(&groups),
@@ -36,35 +36,42 @@ impl Quantized {
 
     fn fill(&mut self, src: View) {
         let words = self.words.view_mut();
-        if self.how.has_biases() {
-            quantize(self.how, src, None, &mut [words, self.scales.view_mut(), self.biases.view_mut()]);
+        if self.format.has_biases() {
+            quantize(self.format, src, None, &mut [words, self.scales.view_mut(), self.biases.view_mut()]);
         } else {
-            quantize(self.how, src, None, &mut [words, self.codes.view_mut()]);
+            quantize(self.format, src, None, &mut [words, self.codes.view_mut()]);
         }
     }
 
     fn scales(&self) -> View<'_> {
-        if self.how.has_biases() { self.scales.view() } else { self.codes.view() }
+        if self.format.has_biases() { self.scales.view() } else { self.codes.view() }
     }
 
     fn biases(&self) -> Option<View<'_>> {
-        self.how.has_biases().then(|| self.biases.view())
+        self.format.has_biases().then(|| self.biases.view())
     }
 
-    fn multiply(&self, turned: Turned, x: View, out: ViewMut) {
+    fn multiply(&self, transposed: Transposed, x: View, out: ViewMut) {
         let (scales, biases) = (self.scales(), self.biases());
-        let product =
-            Product { how: self.how, turned, x, words: self.words.view(), scales, biases, picks: None };
+        let product = Product {
+            format: self.format,
+            transposed,
+            x,
+            words: self.words.view(),
+            scales,
+            biases,
+            batch_indices: None,
+        };
         matmul(&product, out).expect("there is nothing to pick");
     }
 
     fn bytes(&self) -> usize {
-        let groups = self.codes.data.len() * if self.how.has_biases() { 2 * size_of::<f32>() } else { 1 };
+        let groups = self.codes.data.len() * if self.format.has_biases() { 2 * size_of::<f32>() } else { 1 };
         self.words.bytes() + groups
     }
 
     fn name(&self, what: &str) -> String {
-        format!("{what}/{} {} bits/{}", self.how.mode().name(), self.how.bits(), self.side)
+        format!("{what}/{} {} bits/{}", self.format.mode().name(), self.format.bits(), self.side)
     }
 }
 
@@ -77,15 +84,15 @@ fn measure(mode: QuantizationMode, bits: i64, side: usize, rows: &[usize]) {
     matrix.fill(floats.view());
     case(&matrix.name("quantize"), work, || matrix.fill(floats.view()));
     case(&matrix.name("dequantize"), work, || {
-        dequantize(matrix.how, matrix.words.view(), matrix.scales(), matrix.biases(), floats.view_mut());
+        dequantize(matrix.format, matrix.words.view(), matrix.scales(), matrix.biases(), floats.view_mut());
     });
     for &rows in rows {
         let x = Operand::<f32>::values(&[1, rows, side]);
         let mut out = Operand::<f32>::zeros(&[1, rows, side]);
         let work = if rows == 1 { Work::Bytes(matrix.bytes()) } else { Work::Flops(2 * rows * side * side) };
-        for (turned, what) in [(Turned::Yes, "x @ w.T"), (Turned::No, "x @ w")] {
+        for (transposed, what) in [(Transposed::Yes, "x @ w.T"), (Transposed::No, "x @ w")] {
             case(&format!("{}/{rows} rows", matrix.name(what)), work, || {
-                matrix.multiply(turned, x.view(), out.view_mut());
+                matrix.multiply(transposed, x.view(), out.view_mut());
             });
         }
     }

@@ -45,11 +45,11 @@ pub(super) fn product<T: Ring>(product: &Product<T>, beta: Beta) {
     let lines = |columns: Range<usize>, depths: Range<usize>, _: &mut [T]| {
         b.transposed().from(columns.start, depths.start)
     };
-    turned(&Turned { m, n, k, a, out, out_row }, beta, &lines);
+    multiply_produced(&ProducedRight { m, n, k, a, out, out_row }, beta, &lines);
 }
 
 /// A product with a right matrix whose columns somebody else hands out.
-pub struct Turned<T> {
+pub struct ProducedRight<T> {
     /// Rows of `a` and `out`.
     pub m: usize,
     /// Columns of `out`.
@@ -69,8 +69,8 @@ pub struct Turned<T> {
 type Producer<'a, T> = dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T> + 'a;
 
 /// Compute a product whose right matrix `lines` hands out.
-pub fn turned<T: Ring>(product: &Turned<T>, beta: Beta, lines: &Producer<T>) {
-    let Turned { m, k, a, .. } = *product;
+pub fn multiply_produced<T: Ring>(product: &ProducedRight<T>, beta: Beta, lines: &Producer<T>) {
+    let ProducedRight { m, k, a, .. } = *product;
     let width = m.next_multiple_of(LANES);
     scratch::with((k + LINES) * width + LINES * DEPTH, |memory: &mut [T]| {
         let (left, memory) = memory.split_at_mut(k * width);
@@ -84,7 +84,7 @@ pub fn turned<T: Ring>(product: &Turned<T>, beta: Beta, lines: &Producer<T>) {
 }
 
 struct Skinny<'a, T> {
-    product: &'a Turned<T>,
+    product: &'a ProducedRight<T>,
     beta: Beta,
     lines: &'a Producer<'a, T>,
     /// Rows of the left matrix, and those it is filled up with.
@@ -103,7 +103,7 @@ impl<T: Ring> VectorLoop<T> for Skinny<'_, T> {
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
         let Skinny {
-            product: &Turned { m, n, k, out, out_row, .. },
+            product: &ProducedRight { m, n, k, out, out_row, .. },
             beta,
             lines,
             width,

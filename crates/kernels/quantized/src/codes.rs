@@ -5,24 +5,26 @@ use umber_kernels_base::isa::level;
 use umber_kernels_base::isa::vectorised;
 use umber_types::{Quantization, QuantizationMode};
 
-#[cfg(target_arch = "x86_64")]
-use super::bytes_apart;
 use super::fp8::{from_fp4, from_fp8};
 #[cfg(target_arch = "x86_64")]
 use super::kinds::{FP4, table};
+#[cfg(target_arch = "x86_64")]
+use super::unpack_bits;
 
 /// The levels of all codes in some words, which hold whole groups.
-pub(super) fn levels(how: Quantization, words: &[u32], out: &mut [f32]) {
-    debug_assert_eq!(words.len() * 32, out.len() * how.bits());
-    match (how.mode(), how.bits()) {
-        (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => whole::<4, 8>(words, out, from_fp4),
+pub(super) fn dequantize_codes(format: Quantization, words: &[u32], out: &mut [f32]) {
+    debug_assert_eq!(words.len() * 32, out.len() * format.bits());
+    match (format.mode(), format.bits()) {
+        (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => {
+            unpack_aligned::<4, 8>(words, out, from_fp4)
+        }
         (QuantizationMode::Mxfp8, _) => bytes(words, out, from_fp8),
         (QuantizationMode::Affine, 1) => integers::<1, 32>(words, out),
         (QuantizationMode::Affine, 2) => integers::<2, 16>(words, out),
-        (QuantizationMode::Affine, 3) => integers_across::<3>(words, out),
+        (QuantizationMode::Affine, 3) => integers_crossing::<3>(words, out),
         (QuantizationMode::Affine, 4) => integers::<4, 8>(words, out),
-        (QuantizationMode::Affine, 5) => integers_across::<5>(words, out),
-        (QuantizationMode::Affine, 6) => integers_across::<6>(words, out),
+        (QuantizationMode::Affine, 5) => integers_crossing::<5>(words, out),
+        (QuantizationMode::Affine, 6) => integers_crossing::<6>(words, out),
         (QuantizationMode::Affine, _) => bytes(words, out, integer),
     }
 }
@@ -34,10 +36,10 @@ pub(super) const FP4_MIDDLE: u8 = 12;
 /// Floats of four bits as whole numbers, in halves above the least.
 #[cfg(target_arch = "x86_64")]
 pub(super) const FP4_NUMBERS: [u8; 16] = {
-    let (levels, mut numbers) = (table::<FP4>(0), [0; 16]);
+    let (dequantize_codes, mut numbers) = (table::<FP4>(0), [0; 16]);
     let mut code = 0;
     while code < 16 {
-        numbers[code] = (2.0 * levels[code] + FP4_MIDDLE as f32) as u8;
+        numbers[code] = (2.0 * dequantize_codes[code] + FP4_MIDDLE as f32) as u8;
         code += 1;
     }
     numbers
@@ -45,13 +47,13 @@ pub(super) const FP4_NUMBERS: [u8; 16] = {
 
 /// The codes in some packed bytes, each of which holds two, four or eight of them, one in each byte.
 #[cfg(target_arch = "x86_64")]
-fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
+fn unpack(format: Quantization, packed: &[u8], out: &mut [u8]) {
     #[inline(always)]
     fn code<const BITS: usize>(byte: u8, place: usize) -> u8 {
         byte >> (place * BITS) & ((1 << BITS) - 1)
     }
-    debug_assert_eq!(packed.len() * 8, out.len() * how.bits());
-    match how.bits() {
+    debug_assert_eq!(packed.len() * 8, out.len() * format.bits());
+    match format.bits() {
         1 => each::<8, _, _>(packed, out, code::<1>),
         2 => each::<4, _, _>(packed, out, code::<2>),
         _ => each::<2, _, _>(packed, out, code::<4>),
@@ -60,22 +62,22 @@ fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
 
 /// The codes in some words of affine mode, which hold whole groups, one in each byte, or those of four-bit floats as [`FP4_NUMBERS`].
 #[cfg(target_arch = "x86_64")]
-pub(super) fn codes(how: Quantization, words: &[u32], out: &mut [u8]) {
+pub(super) fn codes(format: Quantization, words: &[u32], out: &mut [u8]) {
     fn byte(code: u32) -> u8 {
         code as u8
     }
-    match how.bits() {
+    match format.bits() {
         // SAFETY: who has whole numbers multiplied has these instructions.
-        _ if !how.has_biases() => unsafe { fp4_numbers(as_bytes(words), out) },
+        _ if !format.has_biases() => unsafe { fp4_numbers(as_bytes(words), out) },
         // SAFETY: asked for.
-        bits @ (3 | 5 | 6) if bytes_apart::is_available() => unsafe {
-            bytes_apart::codes(bits, as_bytes(words), out);
+        bits @ (3 | 5 | 6) if unpack_bits::is_available() => unsafe {
+            unpack_bits::codes(bits, as_bytes(words), out);
         },
-        3 => across::<3, _>(words, out, byte),
-        5 => across::<5, _>(words, out, byte),
-        6 => across::<6, _>(words, out, byte),
+        3 => unpack_crossing::<3, _>(words, out, byte),
+        5 => unpack_crossing::<5, _>(words, out, byte),
+        6 => unpack_crossing::<6, _>(words, out, byte),
         8 => out.copy_from_slice(as_bytes(words)),
-        _ => spread(how, as_bytes(words), out),
+        _ => unpack(format, as_bytes(words), out),
     }
 }
 
@@ -111,7 +113,11 @@ fn integer(code: u32) -> f32 {
 
 /// Codes of which a word holds a whole number, `COUNT`.
 #[inline(always)]
-fn whole<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
+fn unpack_aligned<const BITS: usize, const COUNT: usize>(
+    words: &[u32],
+    out: &mut [f32],
+    level: impl Fn(u32) -> f32,
+) {
     each::<COUNT, _, _>(
         words,
         out,
@@ -120,7 +126,7 @@ fn whole<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32], 
     );
 }
 
-/// As [`whole`] for integers. Left to the compiler, eight words would be shifted together, and turned afterwards.
+/// As [`unpack_aligned`] for integers. Left to the compiler, eight words would be shifted together, and turned afterwards.
 fn integers<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if level() > 0 {
@@ -128,7 +134,7 @@ fn integers<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32
         // SAFETY: the processor has the instructions; as asserted.
         return unsafe { integers_avx2::<BITS, COUNT>(words, out.as_mut_ptr()) };
     }
-    whole::<BITS, COUNT>(words, out, integer);
+    unpack_aligned::<BITS, COUNT>(words, out, integer);
 }
 
 /// # Safety
@@ -171,7 +177,7 @@ fn each<const COUNT: usize, P: Copy, T>(packed: &[P], out: &mut [T], read: impl 
 #[inline(always)]
 fn bytes(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
     if cfg!(target_endian = "big") {
-        return whole::<8, 4>(words, out, level);
+        return unpack_aligned::<8, 4>(words, out, level);
     }
     vectorised(
         #[inline(always)]
@@ -185,7 +191,7 @@ fn bytes(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
 
 /// Codes that cross the borders of words: 32 of them fill `BITS` words.
 #[inline(always)]
-fn across<const BITS: usize, T>(words: &[u32], out: &mut [T], level: impl Fn(u32) -> T) {
+fn unpack_crossing<const BITS: usize, T>(words: &[u32], out: &mut [T], level: impl Fn(u32) -> T) {
     vectorised(
         #[inline(always)]
         || {
@@ -209,22 +215,22 @@ fn eight<const BITS: usize>(words: &[u32], part: usize) -> u64 {
     (u64::from(words[first]) | high << 32) >> shift
 }
 
-/// As [`across`] for integers. Left to the compiler, they would be shifted as words of 64 bits.
-fn integers_across<const BITS: usize>(words: &[u32], out: &mut [f32]) {
+/// As [`unpack_crossing`] for integers. Left to the compiler, they would be shifted as words of 64 bits.
+fn integers_crossing<const BITS: usize>(words: &[u32], out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if level() > 0 {
         assert!(words.len() / BITS * 32 <= out.len(), "there is room for all codes");
         // SAFETY: the processor has the instructions; as asserted.
-        return unsafe { integers_across_avx2::<BITS>(words, out.as_mut_ptr()) };
+        return unsafe { integers_crossing_avx2::<BITS>(words, out.as_mut_ptr()) };
     }
-    across::<BITS, _>(words, out, integer);
+    unpack_crossing::<BITS, _>(words, out, integer);
 }
 
 /// # Safety
 /// There is room for all codes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn integers_across_avx2<const BITS: usize>(words: &[u32], out: *mut f32) {
+unsafe fn integers_crossing_avx2<const BITS: usize>(words: &[u32], out: *mut f32) {
     use std::arch::x86_64::*;
     // Four codes fit a word.
     let places = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);

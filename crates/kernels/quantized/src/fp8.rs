@@ -59,13 +59,13 @@ pub(super) fn to_fp4(value: f32) -> u32 {
 
 /// The power of two that an E8M0 stands for.
 #[inline(always)]
-pub(super) fn from_power(code: u8) -> f32 {
+pub(super) fn from_e8m0(code: u8) -> f32 {
     f32::from_bits(if code == 0 { 1 << 22 } else { u32::from(code) << 23 })
 }
 
 /// The E8M0 of the least power of two that is not below a value; of zero that of one.
 #[inline(always)]
-pub(super) fn to_power(value: f64) -> u8 {
+pub(super) fn to_e8m0(value: f64) -> u8 {
     if value == 0.0 {
         return 127;
     }
@@ -76,7 +76,7 @@ pub(super) fn to_power(value: f64) -> u8 {
 
 /// A float32 that rounds to fewer bits as the float64 does: what it cannot hold is noted in its last bit.
 #[inline(always)]
-pub(super) fn kept_odd(value: f64) -> f32 {
+pub(super) fn round_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     let back = f64::from(nearest);
     if back == value || value.is_nan() {
@@ -96,7 +96,7 @@ pub fn encode_fp8(src: View, mut dst: ViewMut) {
         let values = dense::<T>(src);
         each(values.len(), |i| {
             // SAFETY: inside the output, which is as large; every element is written once.
-            unsafe { *target.at(i as isize) = to_fp8(kept_odd(values[i].widen().wide())) as u8 };
+            unsafe { *target.at(i as isize) = to_fp8(round_to_odd(values[i].widen().wide())) as u8 };
         });
     }, else => panic!("codes are of floats"));
 }
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(to_fp4(from_fp4(code)), if code == 8 { 0 } else { code });
         }
         for code in 0..255u8 {
-            assert_eq!(to_power(f64::from(from_power(code))), code);
+            assert_eq!(to_e8m0(f64::from(from_e8m0(code))), code);
         }
     }
 
@@ -168,9 +168,9 @@ mod tests {
         for code in 0..126u32 {
             let (low, high) = (f64::from(from_fp8(code)), f64::from(from_fp8(code + 1)));
             let middle = f64::midpoint(low, high);
-            assert_eq!(to_fp8(kept_odd(middle)), code + code % 2);
-            assert_eq!(to_fp8(kept_odd(middle * (1.0 - 1e-12))), code);
-            assert_eq!(to_fp8(kept_odd(middle * (1.0 + 1e-12))), code + 1);
+            assert_eq!(to_fp8(round_to_odd(middle)), code + code % 2);
+            assert_eq!(to_fp8(round_to_odd(middle * (1.0 - 1e-12))), code);
+            assert_eq!(to_fp8(round_to_odd(middle * (1.0 + 1e-12))), code + 1);
         }
         for large in [449.0, 464.1, 1e30, f32::INFINITY] {
             assert_eq!((to_fp8(large), to_fp8(-large)), (126, 254));

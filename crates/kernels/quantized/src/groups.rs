@@ -10,7 +10,7 @@ use umber_types::{DType, Quantization, QuantizationMode, match_dtype};
 
 use super::LARGEST_GROUP;
 use super::fp8::{
-    LARGEST_FP4, LARGEST_FP8, from_fp4, from_fp8, from_power, kept_odd, to_fp4, to_fp8, to_power,
+    LARGEST_FP4, LARGEST_FP8, from_e8m0, from_fp4, from_fp8, round_to_odd, to_e8m0, to_fp4, to_fp8,
 };
 
 /// Smallest scale in affine mode.
@@ -35,7 +35,7 @@ struct Group<W> {
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
-pub fn quantize(how: Quantization, src: View, largest: Option<View>, outputs: &mut [ViewMut]) {
+pub fn quantize(format: Quantization, src: View, largest: Option<View>, outputs: &mut [ViewMut]) {
     match_dtype!(float src.dtype(), T => {
         let [words, rest @ ..] = outputs else { panic!("words come out") };
         let words = Target::over(words.as_mut_slice::<u32>().expect("dense uint32"));
@@ -44,11 +44,11 @@ pub fn quantize(how: Quantization, src: View, largest: Option<View>, outputs: &m
         let codes = (scales.dtype() == DType::UInt8).then(|| Target::<u8>::of(scales));
         let scales = codes.is_none().then(|| Target::<T>::of(scales));
         let biases = rest.next().map(|biases| Target::<T>::of(biases));
-        let group_words = how.words_of_group();
-        assert!(src.shape().last().is_some_and(|length| length % how.group_size() == 0), "rows are whole groups");
-        each_group::<T>(how, src, largest, |g, values, factor| {
-            let mut group = Group::new(how);
-            group.find::<T>(how, values, factor);
+        let group_words = format.words_of_group();
+        assert!(src.shape().last().is_some_and(|length| length % format.group_size() == 0), "rows are whole groups");
+        each_group::<T>(format, src, largest, |g, values, factor| {
+            let mut group = Group::new(format);
+            group.find::<T>(format, values, factor);
             // SAFETY: the place of this group in dense outputs, which it alone writes.
             unsafe {
                 if let (Some(scales), Some(biases)) = (scales, biases) {
@@ -59,7 +59,7 @@ pub fn quantize(how: Quantization, src: View, largest: Option<View>, outputs: &m
                     *codes.at(g as isize) = group.scale_code;
                 }
                 let to = words.at((g * group_words) as isize);
-                pack(&group.codes[..values.len()], how.bits(), std::slice::from_raw_parts_mut(to, group_words));
+                pack(&group.codes[..values.len()], format.bits(), std::slice::from_raw_parts_mut(to, group_words));
             }
         });
     }, else => panic!("floats are quantised"));
@@ -70,17 +70,17 @@ pub fn quantize(how: Quantization, src: View, largest: Option<View>, outputs: &m
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
-pub fn rounded(how: Quantization, src: View, largest: Option<View>, out: ViewMut) {
+pub fn rounded(format: Quantization, src: View, largest: Option<View>, out: ViewMut) {
     assert!(out.layout().is_contiguous(), "the output is dense");
     match_dtype!(float src.dtype(), T => {
         let target = Target::<<T as Real>::Compute>::of(&out);
-        each_group::<T>(how, src, largest, |g, values, factor| {
-            let mut group = Group::new(how);
-            group.find::<T>(how, values, factor);
+        each_group::<T>(format, src, largest, |g, values, factor| {
+            let mut group = Group::new(format);
+            group.find::<T>(format, values, factor);
             for (i, &code) in group.codes[..values.len()].iter().enumerate() {
-                let value = group.value::<T>(how.mode(), code);
+                let value = group.value::<T>(format.mode(), code);
                 // SAFETY: inside this group's part of the output, which it alone writes.
-                unsafe { *target.at((g * how.group_size() + i) as isize) = value };
+                unsafe { *target.at((g * format.group_size() + i) as isize) = value };
             }
         });
     }, else => panic!("floats are quantised"));
@@ -88,12 +88,12 @@ pub fn rounded(how: Quantization, src: View, largest: Option<View>, out: ViewMut
 
 /// Call `body` with the number of each group, its elements, and what its scales are multiplied by.
 fn each_group<T: Real>(
-    how: Quantization,
+    format: Quantization,
     src: View,
     largest: Option<View>,
     body: impl Fn(usize, &[T::Compute], T::Compute) + Sync,
 ) {
-    let (size, values) = (how.group_size(), dense::<T>(src));
+    let (size, values) = (format.group_size(), dense::<T>(src));
     let count = values.len() / size;
     let largest = largest.map(dense::<f32>);
     let unit = (LARGEST_FP4 * LARGEST_FP8) as f32;
@@ -142,20 +142,20 @@ fn extrema<W: Compute>(values: &[W]) -> (W, W) {
 }
 
 impl<W: Compute> Group<W> {
-    fn new(how: Quantization) -> Group<W> {
-        debug_assert!(how.group_size() <= LARGEST_GROUP);
+    fn new(format: Quantization) -> Group<W> {
+        debug_assert!(format.group_size() <= LARGEST_GROUP);
         let zero = W::default();
         Group { scale: zero, bias: zero, scale_code: 0, codes: [0; LARGEST_GROUP] }
     }
 
     /// Find everything for some values.
-    fn find<T: Real<Compute = W>>(&mut self, how: Quantization, values: &[W], factor: W) {
+    fn find<T: Real<Compute = W>>(&mut self, format: Quantization, values: &[W], factor: W) {
         vectorised(
             #[inline(always)]
-            || match how.mode() {
-                QuantizationMode::Affine => self.affine(how.bits(), values),
+            || match format.mode() {
+                QuantizationMode::Affine => self.affine(format.bits(), values),
                 QuantizationMode::Mxfp4 | QuantizationMode::Mxfp8 | QuantizationMode::Nvfp4 => {
-                    self.floats::<T>(how.mode(), values, factor);
+                    self.floats::<T>(format.mode(), values, factor);
                 }
             },
         );
@@ -201,8 +201,8 @@ impl<W: Compute> Group<W> {
         let top = W::nearest(if is_fp8 { LARGEST_FP8 } else { LARGEST_FP4 });
         let scale = T::narrow(magnitude / top).widen() * factor;
         self.scale_code = match mode {
-            QuantizationMode::Nvfp4 => to_fp8(kept_odd(scale.wide())) as u8,
-            _ => to_power(scale.wide()),
+            QuantizationMode::Nvfp4 => to_fp8(round_to_odd(scale.wide())) as u8,
+            _ => to_e8m0(scale.wide()),
         };
         let scale = W::of_f32(self.scale_value(mode));
         if scale == W::default() {
@@ -210,7 +210,7 @@ impl<W: Compute> Group<W> {
         }
         for (code, &value) in self.codes.iter_mut().zip(values) {
             let value = T::narrow(value / scale).widen() * factor;
-            let value = kept_odd(value.wide());
+            let value = round_to_odd(value.wide());
             *code = if is_fp8 { to_fp8(value) } else { to_fp4(value) };
         }
     }
@@ -219,7 +219,7 @@ impl<W: Compute> Group<W> {
     fn scale_value(&self, mode: QuantizationMode) -> f32 {
         match mode {
             QuantizationMode::Nvfp4 => from_fp8(self.scale_code.into()),
-            _ => from_power(self.scale_code),
+            _ => from_e8m0(self.scale_code),
         }
     }
 

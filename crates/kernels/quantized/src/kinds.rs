@@ -37,8 +37,8 @@ pub(super) const fn per_unit(kind: u8) -> usize {
 }
 
 /// The kind, if kernels are compiled for it.
-pub(super) fn kind_of(how: Quantization) -> Option<u8> {
-    match (how.mode(), how.bits()) {
+pub(super) fn kind_of(format: Quantization) -> Option<u8> {
+    match (format.mode(), format.bits()) {
         (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => Some(FP4),
         (QuantizationMode::Mxfp8, _) => Some(FP8),
         (QuantizationMode::Affine, 1) => Some(INT1),
@@ -55,11 +55,11 @@ pub(super) fn kind_of(how: Quantization) -> Option<u8> {
 /// The levels of sixteen codes from one on: what a vector's worth of codes of up to four bits stands for, or of half of five bits'.
 #[cfg(target_arch = "x86_64")]
 pub(super) const fn table<const KIND: u8>(first: usize) -> [f32; 16] {
-    let mut levels = [0.0; 16];
+    let mut dequantize_codes = [0.0; 16];
     let mut place = 0;
     while place < 16 {
         let code = first + place;
-        levels[place] = match KIND {
+        dequantize_codes[place] = match KIND {
             FP4 => [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code % 8] * if code < 8 { 1.0 } else { -1.0 },
             INT1 => (code % 2) as f32,
             INT2 => (code % 4) as f32,
@@ -68,5 +68,5 @@ pub(super) const fn table<const KIND: u8>(first: usize) -> [f32; 16] {
         };
         place += 1;
     }
-    levels
+    dequantize_codes
 }

@@ -2,31 +2,31 @@
 //!
 //! A group of neighbours has a scale (and in affine mode a bias); [`Quantization`] says how. [`codes`] knows what codes stand
 //! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: a turned
-//! matrix ([`turned_product`]) in whole numbers where the processor has them ([`digits`], to which `bytes_apart` brings codes that
-//! lie across bytes), else with few rows ([`few_rows`]) straight from the packed words, and with more by blocks of them read into
+//! matrix ([`qgemm`]) in whole numbers where the processor has them ([`int8_dot`], to which `unpack_bits` brings codes that
+//! lie across bytes), else with few rows ([`skinny_qgemm`]) straight from the packed words, and with more by blocks of them read into
 //! floats.
 
-#[cfg(target_arch = "x86_64")]
-mod bytes_apart;
 mod codes;
-#[cfg(target_arch = "x86_64")]
-mod digits;
-#[cfg(target_arch = "x86_64")]
-mod few_rows;
 mod fp8;
 mod groups;
+#[cfg(target_arch = "x86_64")]
+mod int8_dot;
 mod kinds;
 mod matmul;
 mod packed;
-mod turned_product;
+mod qgemm;
+#[cfg(target_arch = "x86_64")]
+mod skinny_qgemm;
+#[cfg(target_arch = "x86_64")]
+mod unpack_bits;
 
 use umber_types::{Quantization, match_dtype};
 
 pub use fp8::{decode_fp8, encode_fp8};
 pub use groups::{quantize, rounded};
-pub use matmul::{Picks, Product, Turned, matmul};
+pub use matmul::{BatchIndices, Product, Transposed, matmul};
 
-use packed::Packed;
+use packed::QuantizedRows;
 use umber_kernels_base::row::Real;
 use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::Target;
@@ -42,14 +42,14 @@ const LARGEST_GROUP: usize = 128;
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
-pub fn dequantize(how: Quantization, words: View, scales: View, biases: Option<View>, out: ViewMut) {
+pub fn dequantize(format: Quantization, words: View, scales: View, biases: Option<View>, out: ViewMut) {
     assert!(out.layout().is_contiguous(), "the output is dense");
     let length = out.shape().last().copied().unwrap_or(0);
     if out.size() == 0 {
         return;
     }
     match_dtype!(float out.dtype(), T => {
-        let packed = Packed::new(how, words, scales, biases, length);
+        let packed = QuantizedRows::new(format, words, scales, biases, length);
         let target = Target::<T>::of(&out);
         parallel_ranges(out.size() / length, (1 << 14) / length + 1, |range| {
             let mut line = ScratchVec::filled_or_unwind(<T as Real>::Compute::default(), length);

@@ -14,23 +14,23 @@ use umber_kernels_matmul::{gemm, indexed, micro_kernel, skinny};
 use umber_types::{DType, Quantization, Result, match_dtype};
 
 #[cfg(target_arch = "x86_64")]
-use super::digits;
+use super::int8_dot;
+use super::packed::QuantizedRows;
+use super::qgemm::QGemm;
 #[cfg(target_arch = "x86_64")]
-use super::few_rows;
-use super::packed::Packed;
-use super::turned_product::TurnedProduct;
+use super::skinny_qgemm;
 
 /// Side of the blocks that are read into floats: with their packed copy they stay in the second cache.
 const BLOCK: usize = 512;
 /// Columns of products of some rows whose operands are laid out as they are multiplied, or a multiple of it, at least twice the rows:
 /// fewer, since they share the second cache with what is laid out.
-const LAID_OUT: usize = 128;
+const MIN_PACKED_COLUMNS: usize = 128;
 /// Rows of the left matrix worth a job of their own.
 const ROWS: usize = 64;
 
 /// Are the rows of the quantised matrix the columns of the right operand?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Turned {
+pub enum Transposed {
     /// `x @ w.T`
     Yes,
     /// `x @ w`
@@ -39,7 +39,7 @@ pub enum Turned {
 
 /// Which matrices meet: `out[places[s]]` has the term `x[left[s]] @ w[right[s]]`.
 #[derive(Clone, Copy, Debug)]
-pub struct Picks<'a> {
+pub struct BatchIndices<'a> {
     /// Indices into the left stack.
     pub left: View<'a>,
     /// Indices into the right stack.
@@ -52,9 +52,9 @@ pub struct Picks<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {
     /// How the right operand is stored.
-    pub how: Quantization,
+    pub format: Quantization,
     /// Is it turned?
-    pub turned: Turned,
+    pub transposed: Transposed,
     /// The left operand.
     pub x: View<'a>,
     /// The right operand's words.
@@ -64,10 +64,10 @@ pub struct Product<'a> {
     /// Its biases.
     pub biases: Option<View<'a>>,
     /// Which matrices meet; without, those of equal numbers.
-    pub picks: Option<Picks<'a>>,
+    pub batch_indices: Option<BatchIndices<'a>>,
 }
 
-/// `out[i] = x[i] @ w[i]`, or what [`Picks`] say, for `out` of shape `[r, m, n]` and the dtype of `x`.
+/// `out[i] = x[i] @ w[i]`, or what [`BatchIndices`] say, for `out` of shape `[r, m, n]` and the dtype of `x`.
 ///
 /// Computed in float32 (float64 for float64) and rounded once.
 ///
@@ -90,7 +90,7 @@ struct Runs {
 }
 
 fn runs(product: &Product, count: usize) -> Result<Runs> {
-    let Some(Picks { left, right, places }) = product.picks else {
+    let Some(BatchIndices { left, right, places }) = product.batch_indices else {
         let (mut starts, mut pairs) = (ScratchVec::new(count + 1)?, ScratchVec::new(count)?);
         starts.extend(0..=count);
         pairs.extend((0..count).map(|i| (i, i)));
@@ -110,15 +110,15 @@ fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Acc = W>>(
     mut out: ViewMut,
 ) -> Result<()> {
     let (&[_, m, k], &[count, _, n]) = (product.x.shape(), out.shape()) else { panic!("stacks of matrices") };
-    let length = match product.turned {
-        Turned::Yes => k,
-        Turned::No => n,
+    let length = match product.transposed {
+        Transposed::Yes => k,
+        Transposed::No => n,
     };
     let runs = runs(product, count)?;
     if out.size() == 0 {
         return Ok(());
     }
-    let packed = Packed::new(product.how, product.words, product.scales, product.biases, length);
+    let quantized = QuantizedRows::new(product.format, product.words, product.scales, product.biases, length);
     let rows = product.words.shape()[1];
     let given = dense::<T>(product.x);
     let mut wide: Vec<W>;
@@ -130,8 +130,8 @@ fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Acc = W>>(
             &wide
         }
     };
-    let task = Task { packed: &packed, turned: product.turned, rows, k, n };
-    if product.picks.is_none() && T::IS_COMPUTE {
+    let task = Task { quantized: &quantized, transposed: product.transposed, rows, k, n };
+    if product.batch_indices.is_none() && T::IS_COMPUTE {
         let target = Target::<W>::of(&out);
         for i in 0..count {
             task.multiply(i, &x[i * m * k..][..m * k], m, target.shifted((i * m * n) as isize));
@@ -159,8 +159,8 @@ fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Acc = W>>(
 
 /// A stack of right matrices.
 struct Task<'a> {
-    packed: &'a Packed<'a>,
-    turned: Turned,
+    quantized: &'a QuantizedRows<'a>,
+    transposed: Transposed,
     /// Quantised rows of a matrix.
     rows: usize,
     /// Columns of the left operand.
@@ -179,30 +179,30 @@ impl Task<'_> {
         out: Target<W>,
     ) {
         let (first, threads) = (right * self.rows, num_threads());
-        if self.turned == Turned::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0 {
+        if self.transposed == Transposed::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0 {
             // SAFETY: float32 is what the elements are.
             let x = unsafe { std::slice::from_raw_parts(x.as_ptr().cast::<f32>(), x.len()) };
             let product =
-                TurnedProduct { packed: self.packed, first, x, rows: m, columns: self.n, out: out.cast() };
+                QGemm { quantized: self.quantized, first, x, rows: m, columns: self.n, out: out.cast() };
             #[cfg(target_arch = "x86_64")]
-            if digits::is_suitable(&product) {
-                return digits::compute(&product);
+            if int8_dot::is_suitable(&product) {
+                return int8_dot::compute(&product);
             }
             #[cfg(target_arch = "x86_64")]
-            if few_rows::is_suitable(&product) {
-                return few_rows::compute(&product);
+            if skinny_qgemm::is_suitable(&product) {
+                return skinny_qgemm::compute(&product);
             }
         }
         let is_some = skinny::ROWS.contains(&m) && self.k > 0;
-        let laid_out = (2 * m).next_multiple_of(LAID_OUT);
-        let is_laid_out = m <= *skinny::ROWS.end() && gemm::is_suitable::<W>(m, laid_out, BLOCK);
-        if self.turned == Turned::Yes && is_some && !is_laid_out {
-            return self.some_rows(first, x, m, out);
+        let laid_out = (2 * m).next_multiple_of(MIN_PACKED_COLUMNS);
+        let is_packed = m <= *skinny::ROWS.end() && gemm::is_suitable::<W>(m, laid_out, BLOCK);
+        if self.transposed == Transposed::Yes && is_some && !is_packed {
+            return self.skinny_rows(first, x, m, out);
         }
-        let widest = if is_laid_out { laid_out } else { BLOCK };
-        let unit = match self.turned {
-            Turned::Yes => 16,
-            Turned::No => self.packed.how.group_size(),
+        let widest = if is_packed { laid_out } else { BLOCK };
+        let unit = match self.transposed {
+            Transposed::Yes => 16,
+            Transposed::No => self.quantized.format.group_size(),
         };
         let strip = self.n.div_ceil(threads).next_multiple_of(unit).min(widest);
         let across = self.n.div_ceil(strip.max(1));
@@ -238,14 +238,14 @@ impl Task<'_> {
     }
 
     /// Products of rows that are too few to pack blocks of floats for.
-    fn some_rows<W: Compute + Ring>(&self, first: usize, x: &[W], m: usize, out: Target<W>) {
-        let (k, size) = (self.k, self.packed.how.group_size());
+    fn skinny_rows<W: Compute + Ring>(&self, first: usize, x: &[W], m: usize, out: Target<W>) {
+        let (k, size) = (self.k, self.quantized.format.group_size());
         let source = x;
         let strip = self.n.div_ceil(num_threads()).next_multiple_of(micro_kernel::LINES).min(BLOCK);
         parallel_for(self.n.div_ceil(strip.max(1)), |job| {
             let start = job * strip;
             let columns = strip.min(self.n - start);
-            let product = skinny::Turned {
+            let product = skinny::ProducedRight {
                 m,
                 n: columns,
                 k,
@@ -253,12 +253,12 @@ impl Task<'_> {
                 out: out.at(start as isize),
                 out_row: self.n as isize,
             };
-            skinny::turned(&product, Beta::Zero, &|columns, depths, room| {
+            skinny::multiply_produced(&product, Beta::Zero, &|columns, depths, scratch| {
                 let depth = depths.len();
-                for (line, column) in room.chunks_exact_mut(depth).zip(columns) {
-                    self.packed.read(first + start + column, depths.start / size, line);
+                for (line, column) in scratch.chunks_exact_mut(depth).zip(columns) {
+                    self.quantized.read(first + start + column, depths.start / size, line);
                 }
-                Matrix { start: room.as_ptr(), rows: depth as isize, columns: 1 }
+                Matrix { start: scratch.as_ptr(), rows: depth as isize, columns: 1 }
             });
         });
     }
@@ -271,18 +271,18 @@ impl Task<'_> {
         columns: std::ops::Range<usize>,
         block: &mut [W],
     ) -> Matrix<W> {
-        let size = self.packed.how.group_size();
-        let (lines, inside) = match self.turned {
-            Turned::Yes => (columns, depths),
-            Turned::No => (depths, columns),
+        let size = self.quantized.format.group_size();
+        let (lines, inside) = match self.transposed {
+            Transposed::Yes => (columns, depths),
+            Transposed::No => (depths, columns),
         };
         let width = inside.len();
         for (line, row) in block.chunks_exact_mut(width).zip(lines) {
-            self.packed.read(first + row, inside.start / size, line);
+            self.quantized.read(first + row, inside.start / size, line);
         }
-        match self.turned {
-            Turned::Yes => Matrix { start: block.as_ptr(), rows: 1, columns: width as isize },
-            Turned::No => Matrix { start: block.as_ptr(), rows: width as isize, columns: 1 },
+        match self.transposed {
+            Transposed::Yes => Matrix { start: block.as_ptr(), rows: 1, columns: width as isize },
+            Transposed::No => Matrix { start: block.as_ptr(), rows: width as isize, columns: 1 },
         }
     }
 }

@@ -12,16 +12,16 @@ use umber_kernels_base::row::{Compute, Real};
 use umber_kernels_base::{caches::LINE, isa::prefetch};
 use umber_types::{DType, Quantization, QuantizationMode, bf16, f16};
 
-use super::codes::levels;
-use super::fp8::{from_fp8, from_power};
+use super::codes::dequantize_codes;
+use super::fp8::{from_e8m0, from_fp8};
 
 /// The most elements read at a time.
-const STRETCH: usize = 512;
+const MAX_SEGMENT: usize = 512;
 /// The most groups of them.
-const GROUPS: usize = STRETCH / 16;
+const GROUPS: usize = MAX_SEGMENT / 16;
 
 /// Scales or biases as they are stored.
-enum Factors<'a> {
+enum GroupParameters<'a> {
     Float16(Cow<'a, [f16]>),
     BFloat16(Cow<'a, [bf16]>),
     Float32(Cow<'a, [f32]>),
@@ -31,26 +31,28 @@ enum Factors<'a> {
 }
 
 /// Rows of codes with their scales and biases.
-pub(super) struct Packed<'a> {
-    pub(super) how: Quantization,
+pub(super) struct QuantizedRows<'a> {
+    pub(super) format: Quantization,
     words: Cow<'a, [u32]>,
     /// Words of a row.
     row_words: usize,
     /// Groups of a row.
     pub(super) groups: usize,
-    scales: Factors<'a>,
-    biases: Option<Factors<'a>>,
+    scales: GroupParameters<'a>,
+    biases: Option<GroupParameters<'a>>,
 }
 
-impl<'a> Factors<'a> {
-    fn new(mode: QuantizationMode, view: View<'a>) -> Factors<'a> {
+impl<'a> GroupParameters<'a> {
+    fn new(mode: QuantizationMode, view: View<'a>) -> GroupParameters<'a> {
         match (view.dtype(), mode) {
-            (DType::Float16, _) => Factors::Float16(dense(view)),
-            (DType::BFloat16, _) => Factors::BFloat16(dense(view)),
-            (DType::Float32, _) => Factors::Float32(dense(view)),
-            (DType::Float64, _) => Factors::Float64(dense(view)),
-            (DType::UInt8, QuantizationMode::Mxfp4 | QuantizationMode::Mxfp8) => Factors::Powers(dense(view)),
-            (DType::UInt8, QuantizationMode::Nvfp4) => Factors::Fp8(dense(view)),
+            (DType::Float16, _) => GroupParameters::Float16(dense(view)),
+            (DType::BFloat16, _) => GroupParameters::BFloat16(dense(view)),
+            (DType::Float32, _) => GroupParameters::Float32(dense(view)),
+            (DType::Float64, _) => GroupParameters::Float64(dense(view)),
+            (DType::UInt8, QuantizationMode::Mxfp4 | QuantizationMode::Mxfp8) => {
+                GroupParameters::Powers(dense(view))
+            }
+            (DType::UInt8, QuantizationMode::Nvfp4) => GroupParameters::Fp8(dense(view)),
             _ => panic!("scales are floats or codes"),
         }
     }
@@ -65,19 +67,19 @@ impl<'a> Factors<'a> {
             );
         }
         match self {
-            Factors::Float16(values) => convert(values, start, out, |x| W::of_f32(x.widen())),
-            Factors::BFloat16(values) => convert(values, start, out, |x| W::of_f32(x.widen())),
-            Factors::Float32(values) => convert(values, start, out, W::of_f32),
-            Factors::Float64(values) => convert(values, start, out, W::nearest),
-            Factors::Powers(codes) => convert(codes, start, out, |x| W::of_f32(from_power(x))),
-            Factors::Fp8(codes) => convert(codes, start, out, |x| W::of_f32(from_fp8(u32::from(x)))),
+            GroupParameters::Float16(values) => convert(values, start, out, |x| W::of_f32(x.widen())),
+            GroupParameters::BFloat16(values) => convert(values, start, out, |x| W::of_f32(x.widen())),
+            GroupParameters::Float32(values) => convert(values, start, out, W::of_f32),
+            GroupParameters::Float64(values) => convert(values, start, out, W::nearest),
+            GroupParameters::Powers(codes) => convert(codes, start, out, |x| W::of_f32(from_e8m0(x))),
+            GroupParameters::Fp8(codes) => convert(codes, start, out, |x| W::of_f32(from_fp8(u32::from(x)))),
         }
     }
 
     /// Some of them: in place if they are float32, else read into `memory`.
     #[cfg(target_arch = "x86_64")]
     fn floats<'b>(&'b self, range: Range<usize>, memory: &'b mut [f32]) -> &'b [f32] {
-        if let Factors::Float32(values) = self {
+        if let GroupParameters::Float32(values) = self {
             return &values[range];
         }
         let memory = &mut memory[..range.len()];
@@ -93,37 +95,37 @@ impl<'a> Factors<'a> {
             from.iter().step_by((LINE / size_of::<F>()).max(1)).for_each(|from| prefetch(from));
         }
         match self {
-            Factors::Float16(values) => ask(values, start, count),
-            Factors::BFloat16(values) => ask(values, start, count),
-            Factors::Float32(values) => ask(values, start, count),
-            Factors::Float64(values) => ask(values, start, count),
-            Factors::Powers(codes) | Factors::Fp8(codes) => ask(codes, start, count),
+            GroupParameters::Float16(values) => ask(values, start, count),
+            GroupParameters::BFloat16(values) => ask(values, start, count),
+            GroupParameters::Float32(values) => ask(values, start, count),
+            GroupParameters::Float64(values) => ask(values, start, count),
+            GroupParameters::Powers(codes) | GroupParameters::Fp8(codes) => ask(codes, start, count),
         }
     }
 }
 
-impl<'a> Packed<'a> {
+impl<'a> QuantizedRows<'a> {
     /// The rows, of `length` elements, that views hold.
     pub(super) fn new(
-        how: Quantization,
+        format: Quantization,
         words: View<'a>,
         scales: View<'a>,
         biases: Option<View<'a>>,
         length: usize,
-    ) -> Packed<'a> {
-        assert!(length.is_multiple_of(how.group_size()), "rows of whole groups");
-        let groups = length / how.group_size();
-        let rows = words.size() / how.words(length).max(1);
+    ) -> QuantizedRows<'a> {
+        assert!(length.is_multiple_of(format.group_size()), "rows of whole groups");
+        let groups = length / format.group_size();
+        let rows = words.size() / format.words(length).max(1);
         assert!(scales.size() == rows * groups, "a scale a group");
-        assert!(how.has_biases() == biases.is_some(), "biases in affine mode");
+        assert!(format.has_biases() == biases.is_some(), "biases in affine mode");
         assert!(biases.is_none_or(|biases| biases.size() == scales.size()), "a bias a group");
-        Packed {
-            how,
+        QuantizedRows {
+            format,
             words: dense(words),
-            row_words: how.words(length),
+            row_words: format.words(length),
             groups,
-            scales: Factors::new(how.mode(), scales),
-            biases: biases.map(|biases| Factors::new(how.mode(), biases)),
+            scales: GroupParameters::new(format.mode(), scales),
+            biases: biases.map(|biases| GroupParameters::new(format.mode(), biases)),
         }
     }
 
@@ -143,7 +145,7 @@ impl<'a> Packed<'a> {
         self.scales.read(row * self.groups + first, out);
     }
 
-    /// As [`Packed::scales`] for biases; answers whether there are any.
+    /// As [`QuantizedRows::scales`] for biases; answers whether there are any.
     pub(super) fn biases<W: Compute>(&self, row: usize, first: usize, out: &mut [W]) -> bool {
         if let Some(biases) = &self.biases {
             biases.read(row * self.groups + first, out);
@@ -157,7 +159,7 @@ impl<'a> Packed<'a> {
         self.scales.floats(rows.start * self.groups..rows.end * self.groups, memory)
     }
 
-    /// As [`Packed::all_scales`] for biases, which there must be.
+    /// As [`QuantizedRows::all_scales`] for biases, which there must be.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn all_biases<'b>(&'b self, rows: Range<usize>, memory: &'b mut [f32]) -> &'b [f32] {
         let biases = self.biases.as_ref().expect("affine mode has biases");
@@ -174,9 +176,9 @@ impl<'a> Packed<'a> {
 
     /// Read elements of a row from group `first` on, as many whole groups as `out` holds.
     pub(super) fn read<W: Compute>(&self, row: usize, first: usize, out: &mut [W]) {
-        let (size, group_words) = (self.how.group_size(), self.how.words_of_group());
+        let (size, group_words) = (self.format.group_size(), self.format.words_of_group());
         let words = self.words(row);
-        let most = STRETCH / size;
+        let most = MAX_SEGMENT / size;
         let (mut scales, mut biases) = ([W::default(); GROUPS], [W::default(); GROUPS]);
         for (part, out) in out.chunks_mut(most * size).enumerate() {
             let start = first + part * most;
@@ -184,11 +186,11 @@ impl<'a> Packed<'a> {
             let words = &words[start * group_words..][..count * group_words];
             if W::DTYPE == DType::Float32 {
                 // SAFETY: float32 is what the elements are.
-                levels(self.how, words, unsafe { out.align_to_mut::<f32>().1 });
+                dequantize_codes(self.format, words, unsafe { out.align_to_mut::<f32>().1 });
             } else {
-                let mut values = [0f32; STRETCH];
+                let mut values = [0f32; MAX_SEGMENT];
                 let values = &mut values[..out.len()];
-                levels(self.how, words, values);
+                dequantize_codes(self.format, words, values);
                 out.iter_mut().zip(values).for_each(|(out, &mut value)| *out = W::of_f32(value));
             }
             self.scales(row, start, &mut scales[..count]);

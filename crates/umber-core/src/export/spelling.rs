@@ -13,7 +13,7 @@ use crate::primitives::composite::Composite;
 use crate::primitives::control::Control;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::linalg::Vectors;
-use crate::primitives::quantized::{Fp8, Turned};
+use crate::primitives::quantized::{Fp8, Transposed};
 use crate::primitives::slice::Window;
 use crate::primitives::sort::Sorted;
 use crate::primitives::unary::Unary;
@@ -144,7 +144,7 @@ impl Spelling {
             }
             Op::QuantizedMatMul(op) => {
                 let mut parameters = stored(op.product.how);
-                parameters.push(Bool(op.product.turned == Turned::Yes));
+                parameters.push(Bool(op.product.turned == Transposed::Yes));
                 spelled(if op.count.is_some() { "GatherQMM" } else { "QuantizedMatmul" }, parameters)
             }
             Op::Convolution(op) => spelled("Convolution", windows(&op.0)),

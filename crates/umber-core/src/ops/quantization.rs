@@ -10,7 +10,7 @@ use super::gathered::gather_mm;
 use super::naming::under;
 use crate::graph::{Array, ArraySpec};
 use crate::primitives::indexed_matmul::{each, listed};
-pub use crate::primitives::quantized::Turned;
+pub use crate::primitives::quantized::Transposed;
 use crate::primitives::quantized::{
     Dequantize, Fp8, NVFP4_UNIT, Product, Quantize, Rounded, quantized_matmul as product, row_length,
 };
@@ -117,7 +117,7 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
 ///
 /// # Errors
 /// If the parts or the shapes do not fit each other.
-pub fn quantized_matmul(x: &Array, w: Quantized, turned: Turned) -> Result<Array> {
+pub fn quantized_matmul(x: &Array, w: Quantized, turned: Transposed) -> Result<Array> {
     let op = "quantized_matmul";
     let right = Right::stored(op, w, turned)?;
     let dtype = right.dtype(op, x)?;
@@ -155,7 +155,7 @@ pub fn gather_qmm(
     x: &Array,
     w: Quantized,
     picks: Gathered,
-    turned: Turned,
+    turned: Transposed,
     global_scale: Option<&Array>,
 ) -> Result<Array> {
     let op = "gather_qmm";
@@ -394,7 +394,7 @@ enum Right {
 }
 
 impl Right {
-    fn stored(op: &str, w: Quantized, turned: Turned) -> Result<Right> {
+    fn stored(op: &str, w: Quantized, turned: Transposed) -> Result<Right> {
         let parts = w.parts(op)?;
         ensure!(
             parts[0].ndim() >= 2,
@@ -446,8 +446,8 @@ impl Right {
         };
         let (rows, groups) = (parts[1].shape()[parts[1].ndim() - 2], parts[1].shape()[parts[1].ndim() - 1]);
         let (k, n) = match how.turned {
-            Turned::Yes => (groups * how.how.group_size(), rows),
-            Turned::No => (rows, groups * how.how.group_size()),
+            Transposed::Yes => (groups * how.how.group_size(), rows),
+            Transposed::No => (rows, groups * how.how.group_size()),
         };
         ensure!(
             x.shape().last() == Some(&k),
@@ -581,7 +581,7 @@ impl Both {
                 );
                 (Right::Numbers(swap_last(&rounded(w, of_w.as_ref())?)?), promote(x.dtype(), w.dtype()))
             }
-            MaybeQuantized::Stored(w) => (Right::stored(op, w, Turned::Yes)?, x.dtype()),
+            MaybeQuantized::Stored(w) => (Right::stored(op, w, Transposed::Yes)?, x.dtype()),
         };
         let x = rounded(x, of_x.as_ref())?;
         let factors = [of_x, of_w].map(|scale| scale.map(|scale| unit(&scale)).transpose());

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umber_core::ops::{
-    self, Gathered, GlobalScales, MaybeQuantized, Quantization, QuantizationMode, Quantized, Turned,
+    self, Gathered, GlobalScales, MaybeQuantized, Quantization, QuantizationMode, Quantized, Transposed,
 };
 use umber_core::{Array, DType};
 
@@ -19,8 +19,8 @@ fn how(op: &str, mode: &str, group_size: Option<i64>, bits: Option<i64>) -> PyRe
         .or_raise()
 }
 
-fn turned(transpose: bool) -> Turned {
-    if transpose { Turned::Yes } else { Turned::No }
+fn transposed_if(transpose: bool) -> Transposed {
+    if transpose { Transposed::Yes } else { Transposed::No }
 }
 
 /// `w` with its parts if scales are given, else numbers.
@@ -134,7 +134,7 @@ fn quantized_matmul(
     let how = how("quantized_matmul", mode, group_size, bits)?;
     let (x, words, scales, biases) = (x.alone(), w.alone(), scales.alone(), biases.map(Operand::alone));
     let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
-    on(stream, || ops::quantized_matmul(&x, w, turned(transpose))).map(Made::from)
+    on(stream, || ops::quantized_matmul(&x, w, transposed_if(transpose))).map(Made::from)
 }
 
 /// `quantized_matmul` of matrices picked by flat indices into the batch axes of `x` and of `w`.
@@ -167,7 +167,7 @@ fn gather_qmm(
         [biases, lhs_indices, rhs_indices, global_scale].map(|given| given.map(Operand::alone));
     let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
     let picks = Gathered { lhs: lhs.as_ref(), rhs: rhs.as_ref() };
-    on(stream, || ops::gather_qmm(&x, w, picks, turned(transpose), scale.as_ref())).map(Made::from)
+    on(stream, || ops::gather_qmm(&x, w, picks, transposed_if(transpose), scale.as_ref())).map(Made::from)
 }
 
 /// The product `x @ w.T` of matrices that are both quantised, in mode 'nvfp4', 'mxfp8' or 'mxfp4'.

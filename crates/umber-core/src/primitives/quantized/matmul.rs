@@ -1,8 +1,8 @@
 //! QuantizedMatMul: products of matrices with quantised ones, which indices may pick from stacks.
 
 use smallvec::SmallVec;
-pub use umber_kernels::quantized::Turned;
-use umber_kernels::quantized::{Picks, Product as Kernel};
+pub use umber_kernels::quantized::Transposed;
+use umber_kernels::quantized::{BatchIndices, Product as Kernel};
 use umber_types::{Quantization, Result, Shape, ensure};
 
 use super::super::gather::named;
@@ -22,7 +22,7 @@ pub struct Product {
     /// How the right matrices are stored.
     pub how: Quantization,
     /// Are they turned?
-    pub turned: Turned,
+    pub turned: Transposed,
 }
 
 /// Inputs: stacks of left matrices `[p, m, k]`, of words, scales and (in affine mode) biases `[q, rows, …]`; then, with a
@@ -36,16 +36,16 @@ pub struct QuantizedMatMul {
     pub count: Option<usize>,
 }
 
-/// The product of a stack with a quantised one: `parts` are words, scales and biases; `picks` as for [`QuantizedMatMul`].
+/// The product of a stack with a quantised one: `parts` are words, scales and biases; `batch_indices` as for [`QuantizedMatMul`].
 pub(crate) fn quantized_matmul(
     product: Product,
     x: &Array,
     parts: &[Array],
-    picks: Option<(usize, [&Array; 3])>,
+    batch_indices: Option<(usize, [&Array; 3])>,
 ) -> Result<Array> {
-    let count = picks.map(|(count, _)| count);
+    let count = batch_indices.map(|(count, _)| count);
     let mut inputs: SmallVec<[&Array; 7]> = std::iter::once(x).chain(parts).collect();
-    inputs.extend(picks.into_iter().flat_map(|(_, indices)| indices));
+    inputs.extend(batch_indices.into_iter().flat_map(|(_, indices)| indices));
     Array::record_one(QuantizedMatMul { product, count }, &inputs)
 }
 
@@ -58,8 +58,8 @@ fn lanes_as_rows(x: &Array) -> Result<Array> {
 impl Product {
     fn flipped(self) -> Product {
         let turned = match self.turned {
-            Turned::Yes => Turned::No,
-            Turned::No => Turned::Yes,
+            Transposed::Yes => Transposed::No,
+            Transposed::No => Transposed::Yes,
         };
         Product { turned, ..self }
     }
@@ -72,30 +72,30 @@ impl QuantizedMatMul {
 
     /// Left stack, parts of the right one, and the indices.
     fn inputs<'a, T>(&self, inputs: &'a [T]) -> (&'a T, &'a [T], &'a [T]) {
-        let (parts, picks) = inputs[1..].split_at(self.parts());
-        (&inputs[0], parts, picks)
+        let (parts, batch_indices) = inputs[1..].split_at(self.parts());
+        (&inputs[0], parts, batch_indices)
     }
 
-    fn record(&self, x: &Array, parts: &[Array], picks: &[Array]) -> Result<Array> {
-        let picks = match (self.count, picks) {
+    fn record(&self, x: &Array, parts: &[Array], batch_indices: &[Array]) -> Result<Array> {
+        let batch_indices = match (self.count, batch_indices) {
             (Some(count), [left, right, places]) => Some((count, [left, right, places])),
             _ => None,
         };
-        quantized_matmul(self.product, x, parts, picks)
+        quantized_matmul(self.product, x, parts, batch_indices)
     }
 
     /// The cotangent of the right matrices as if they were not quantised, in the dtype of `x`.
     fn dense_cotangent(&self, at: &Point<'_>, ct: &Array) -> Result<Array> {
-        let (x, parts, picks) = self.inputs(at.inputs);
+        let (x, parts, batch_indices) = self.inputs(at.inputs);
         let (a, b) = match self.product.turned {
-            Turned::Yes => (swap_last(ct)?, x.clone()),
-            Turned::No => (swap_last(x)?, ct.clone()),
+            Transposed::Yes => (swap_last(ct)?, x.clone()),
+            Transposed::No => (swap_last(x)?, ct.clone()),
         };
-        match (picks, self.product.turned) {
-            ([left, right, places], Turned::Yes) => {
+        match (batch_indices, self.product.turned) {
+            ([left, right, places], Transposed::Yes) => {
                 indexed_matmul(parts[0].shape()[0], [&a, &b], [places, left, right])
             }
-            ([left, right, places], Turned::No) => {
+            ([left, right, places], Transposed::No) => {
                 indexed_matmul(parts[0].shape()[0], [&a, &b], [left, places, right])
             }
             _ => super::super::matmul::matmul(&a, &b),
@@ -109,12 +109,12 @@ impl Primitive for QuantizedMatMul {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        let (x, parts, picks) = self.inputs(inputs);
+        let (x, parts, batch_indices) = self.inputs(inputs);
         let length = row_length(self.name(), self.product.how, parts)?;
         let rows = parts[0].shape[1];
         let (k, n) = match self.product.turned {
-            Turned::Yes => (length, rows),
-            Turned::No => (rows, length),
+            Transposed::Yes => (length, rows),
+            Transposed::No => (rows, length),
         };
         ensure!(
             x.shape.ndim() == 3 && x.shape[2] == k,
@@ -123,7 +123,9 @@ impl Primitive for QuantizedMatMul {
             x.shape
         );
         ensure!(
-            picks.iter().all(|index| index.dtype.is_integer() && index.shape == picks[0].shape),
+            batch_indices
+                .iter()
+                .all(|index| index.dtype.is_integer() && index.shape == batch_indices[0].shape),
             Value("gather_qmm"),
             "got indices of different shapes or not of integers, expected integers of one shape"
         );
@@ -132,8 +134,8 @@ impl Primitive for QuantizedMatMul {
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
-        let (parts, picks) = (self.parts(), if self.count.is_some() { 3 } else { 0 });
-        site.takes(1 + parts + picks)?;
+        let (parts, batch_indices) = (self.parts(), if self.count.is_some() { 3 } else { 0 });
+        site.takes(1 + parts + batch_indices)?;
         validate_parts(self.product.how, site, &site.inputs[1..=parts])?;
         let are_stacks = site.inputs[0].dtype.is_floating() && site.ndim(0) == 3 && site.ndim(1) == 3;
         site.must(are_stacks, "stacks of matrices of real numbers")?;
@@ -147,7 +149,7 @@ impl Primitive for QuantizedMatMul {
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let ct = &cotangents[0];
-            let (x, parts, picks) = self.inputs(at.inputs);
+            let (x, parts, batch_indices) = self.inputs(at.inputs);
             let how = self.product.how;
             let needs_weights = at.wanted[1..=parts.len()].iter().any(|&wanted| wanted);
             let dense =
@@ -155,11 +157,11 @@ impl Primitive for QuantizedMatMul {
             at.pull(|i| match (i, &dense) {
                 (0, _) => {
                     let flipped = self.product.flipped();
-                    let picks = match picks {
+                    let batch_indices = match batch_indices {
                         [left, right, places] => Some((x.shape()[0], [places, right, left])),
                         _ => None,
                     };
-                    quantized_matmul(flipped, ct, parts, picks).map(Some)
+                    quantized_matmul(flipped, ct, parts, batch_indices).map(Some)
                 }
                 (2, Some(dense)) => {
                     let levels = cast(&levels(how, &parts[0], &parts[1])?, dense.dtype())?;
@@ -173,14 +175,14 @@ impl Primitive for QuantizedMatMul {
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
-            let (x, parts, picks) = self.inputs(at.inputs);
-            let of_x = tangents[0].as_ref().map(|dx| self.record(dx, parts, picks)).transpose()?;
+            let (x, parts, batch_indices) = self.inputs(at.inputs);
+            let of_x = tangents[0].as_ref().map(|dx| self.record(dx, parts, batch_indices)).transpose()?;
             let of_parts = match parts {
                 [words, scales, biases] if tangents[2].is_some() || tangents[3].is_some() => {
                     let moved =
                         [(2, scales), (3, biases)].map(|(i, x)| tangent_or_zero(tangents[i].as_ref(), x));
                     let [scales, biases] = moved;
-                    Some(self.record(x, &[words.clone(), scales, biases], picks)?)
+                    Some(self.record(x, &[words.clone(), scales, biases], batch_indices)?)
                 }
                 _ => None,
             };
@@ -195,17 +197,17 @@ impl Primitive for QuantizedMatMul {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let lanes = lanes(inputs);
-            let (x, parts, picks) = self.inputs(inputs);
+            let (x, parts, batch_indices) = self.inputs(inputs);
             let share_right = parts.iter().all(|part| !part.batched);
             let plain: Vec<Array> = parts.iter().map(|part| part.array.clone()).collect();
-            if picks.is_empty() && share_right {
+            if batch_indices.is_empty() && share_right {
                 // Lanes are more rows.
                 let out = self.record(&lanes_as_rows(&x.array)?, &plain, &[])?;
                 let (p, n) = (out.shape()[0], out.shape()[2]);
                 let out = reshape(&out, [p, lanes, x.shape()[1], n])?;
                 return Ok(vec![Batched::yes(transpose(&out, &[1, 0, 2, 3])?)]);
             }
-            if picks.is_empty() {
+            if batch_indices.is_empty() {
                 let stack = |input: &Batched| joined(&batch(input, lanes)?);
                 let parts = parts.iter().map(stack).collect::<Result<Vec<_>>>()?;
                 let out = self.record(&stack(x)?, &parts, &[])?;
@@ -223,14 +225,14 @@ impl Primitive for QuantizedMatMul {
                 if is_stacked { joined(&batch(input, lanes)?) } else { Ok(input.array.clone()) }
             };
             let count = self.count.expect("with indices");
-            let picks = [
-                index(&picks[0], x.batched, x.shape()[0])?,
-                index(&picks[1], !share_right, parts[0].shape()[0])?,
-                index(&picks[2], true, count)?,
+            let batch_indices = [
+                index(&batch_indices[0], x.batched, x.shape()[0])?,
+                index(&batch_indices[1], !share_right, parts[0].shape()[0])?,
+                index(&batch_indices[2], true, count)?,
             ];
             let parts = parts.iter().map(|part| stack(part, !share_right)).collect::<Result<Vec<_>>>()?;
             let whole = QuantizedMatMul { count: Some(lanes * count), ..*self };
-            let out = whole.record(&stack(x, x.batched)?, &parts, &picks)?;
+            let out = whole.record(&stack(x, x.batched)?, &parts, &batch_indices)?;
             Ok(vec![Batched::yes(parted(&out, lanes, count)?)])
         })
     }
@@ -243,13 +245,13 @@ impl Primitive for QuantizedMatMul {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let Product { how, turned } = self.product;
         task.run_one(|inputs, output| {
-            let (&x, parts, picks) = self.inputs(inputs);
-            let picks = match *picks {
-                [left, right, places] => Some(Picks { left, right, places }),
+            let (&x, parts, batch_indices) = self.inputs(inputs);
+            let batch_indices = match *batch_indices {
+                [left, right, places] => Some(BatchIndices { left, right, places }),
                 _ => None,
             };
             let (words, scales, biases) = (parts[0], parts[1], parts.get(2).copied());
-            let product = Kernel { how, turned, x, words, scales, biases, picks };
+            let product = Kernel { how, turned, x, words, scales, biases, batch_indices };
             umber_kernels::quantized::matmul(&product, output).map_err(|error| named(self.name(), error))
         })
     }

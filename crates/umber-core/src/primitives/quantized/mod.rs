@@ -11,7 +11,7 @@ mod quantize;
 pub use self::dequantize::Dequantize;
 pub use self::fp8::Fp8;
 pub(crate) use self::matmul::quantized_matmul;
-pub use self::matmul::{Product, QuantizedMatMul, Turned};
+pub use self::matmul::{Product, QuantizedMatMul, Transposed};
 pub(crate) use self::quantize::NVFP4_UNIT;
 pub use self::quantize::{Quantize, Rounded};
 

@@ -9,7 +9,7 @@ pub(super) trait Codes: Lanes<f32> {
     type Words: Copy;
     /// Are codes that stand for whole numbers worth taking where they lie in their words, without a shift but for those at the upper end?
     /// The left rows are laid out divided by what the places are worth.
-    const IN_PLACE: bool = false;
+    const UNSHIFTED: bool = false;
     /// Read words.
     ///
     /// # Safety
@@ -28,7 +28,7 @@ pub(super) trait Codes: Lanes<f32> {
         step_by_step(words)
     }
     /// What the codes are at a step, at their places in the words, but for those at the upper end.
-    fn in_place<const KIND: u8>(_words: Self::Words, _step: usize) -> Self {
+    fn unshifted<const KIND: u8>(_words: Self::Words, _step: usize) -> Self {
         unreachable!("codes are not taken in their places")
     }
     /// The words without their lowest codes.
@@ -37,16 +37,16 @@ pub(super) trait Codes: Lanes<f32> {
     ///
     /// # Safety
     /// As many floats as lanes can be read, and places are below that.
-    unsafe fn pick(from: *const f32, places: Self::Words) -> Self;
+    unsafe fn gather(from: *const f32, permutation: Self::Words) -> Self;
 }
 
 /// [`Codes::float8s`], NaN among them or not.
 #[inline(always)]
 pub(super) fn step_by_step<V: Codes>(mut words: V::Words) -> [V; 4] {
-    let mut levels = [V::splat(0.0); 4];
-    for level in &mut levels {
+    let mut dequantize_codes = [V::splat(0.0); 4];
+    for level in &mut dequantize_codes {
         *level = V::level::<FP8>(words);
         words = V::next::<FP8>(words);
     }
-    levels
+    dequantize_codes
 }

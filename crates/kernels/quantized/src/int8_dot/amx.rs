@@ -14,53 +14,53 @@ use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_types::Quantization;
 
-use super::laid_rows::LaidRows;
-use super::{centre, middle, scale_of, sum};
+use super::packed_rows::PackedRows;
+use super::{apply_zero_point, scale_of, sum, zero_point};
 use crate::LARGEST_GROUP;
 use crate::codes::codes;
-use crate::turned_product::TurnedProduct;
+use crate::qgemm::QGemm;
 
 /// The most columns of a job, whose codes stay in the second cache.
 const STRIP: usize = 4 * SIDE;
 /// The most places of digits.
-const PLACES: usize = 4;
+const MAX_LIMBS: usize = 4;
 
 /// Are there such tiles, and is the product of as many rows as to be worth them?
-pub(super) fn is_suitable(product: &TurnedProduct) -> bool {
-    product.rows >= super::ACROSS && is_supported(TileType::Int8)
+pub(super) fn is_suitable(product: &QGemm) -> bool {
+    product.rows >= super::MIN_M_PARALLEL_ROWS && is_supported(TileType::Int8)
 }
 
 /// A product whose left rows are laid out.
 struct Job<'a, const D: usize> {
-    product: &'a TurnedProduct<'a>,
+    product: &'a QGemm<'a>,
     /// For each 16 rows and group: digits as the tiles of each step and place, what the middle of the codes makes of them ("beginnings")
     /// by place and row, units and sums by row.
-    laid: LaidRows<'a>,
+    packed_rows: PackedRows<'a>,
 }
 
 /// Compute a product in affine mode; the unit must be there.
-pub(super) fn run<const D: usize>(product: &TurnedProduct) {
-    let (depth, groups, columns) = (product.depth(), product.packed.groups, product.columns);
+pub(super) fn run<const D: usize>(product: &QGemm) {
+    let (depth, groups, columns) = (product.depth(), product.quantized.groups, product.columns);
     let lanes = product.rows.next_multiple_of(SIDE);
-    LaidRows::with(lanes * depth * D, lanes * groups * D, lanes * groups, |mut laid| {
-        lay::<D>(product, &mut laid);
-        let job = Job::<D> { product, laid };
+    PackedRows::with(lanes * depth * D, lanes * groups * D, lanes * groups, |mut packed_rows| {
+        pack::<D>(product, &mut packed_rows);
+        let job = Job::<D> { product, packed_rows };
         let strip = columns.div_ceil(num_threads()).next_multiple_of(SIDE).min(STRIP);
         parallel_for(columns.div_ceil(strip), |i| job.columns(i * strip..columns.min((i + 1) * strip)));
     });
 }
 
 /// Bytes of a row or column in a tile.
-fn tile_depth(how: Quantization) -> usize {
-    how.group_size().min(ROW)
+fn tile_depth(format: Quantization) -> usize {
+    format.group_size().min(ROW)
 }
 
 /// Lay out the left rows.
-fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
-    let TurnedProduct { packed, x, rows, .. } = *product;
-    let (depth, groups, size) = (product.depth(), packed.groups, packed.how.group_size());
-    let (digits, middles) = (Target::over(laid.digits), Target::over(laid.beginnings));
-    let (units, sums) = (Target::over(laid.units), Target::over(laid.sums));
+fn pack<const D: usize>(product: &QGemm, packed_rows: &mut PackedRows) {
+    let QGemm { quantized, x, rows, .. } = *product;
+    let (depth, groups, size) = (product.depth(), quantized.groups, quantized.format.group_size());
+    let (limbs, zero_point_sums) = (Target::over(packed_rows.limbs), Target::over(packed_rows.initial_sums));
+    let (limb_scales, sums) = (Target::over(packed_rows.limb_scales), Target::over(packed_rows.sums));
     parallel_ranges(rows.div_ceil(SIDE) * groups, 4, |range| {
         for i in range {
             let (block, g) = (i / groups, i % groups);
@@ -70,15 +70,15 @@ fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
             // SAFETY: the parts of these rows and this group, ours alone.
             let group = unsafe {
                 Group {
-                    digits: from_raw_parts_mut(digits.at(at * (size * D) as isize), SIDE * size * D),
-                    middles: from_raw_parts_mut(middles.at(at * D as isize), SIDE * D),
-                    units: from_raw_parts_mut(units.at(at), SIDE),
+                    limbs: from_raw_parts_mut(limbs.at(at * (size * D) as isize), SIDE * size * D),
+                    zero_point_sums: from_raw_parts_mut(zero_point_sums.at(at * D as isize), SIDE * D),
+                    limb_scales: from_raw_parts_mut(limb_scales.at(at), SIDE),
                     sums: from_raw_parts_mut(sums.at(at), SIDE),
                 }
             };
             vectorised(
                 #[inline(always)]
-                || group.lay::<D>(packed.how, numbers),
+                || group.pack::<D>(quantized.format, numbers),
             );
         }
     });
@@ -86,40 +86,40 @@ fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
 
 /// A group of 16 rows, to be laid out.
 struct Group<'a> {
-    digits: &'a mut [i8],
-    middles: &'a mut [i32],
-    units: &'a mut [f32],
+    limbs: &'a mut [i8],
+    zero_point_sums: &'a mut [i32],
+    limb_scales: &'a mut [f32],
     sums: &'a mut [f32],
 }
 
 impl Group<'_> {
     /// Lay out some rows, with nothing in the other lanes.
     #[inline(always)]
-    fn lay<'a, const D: usize>(self, how: Quantization, rows: impl Iterator<Item = &'a [f32]>) {
-        let Group { digits, middles, units, sums } = self;
-        let depth = tile_depth(how);
-        digits.fill(0);
-        middles.fill(0);
-        units.fill(0.0);
+    fn pack<'a, const D: usize>(self, format: Quantization, rows: impl Iterator<Item = &'a [f32]>) {
+        let Group { limbs, zero_point_sums, limb_scales, sums } = self;
+        let depth = tile_depth(format);
+        limbs.fill(0);
+        zero_point_sums.fill(0);
+        limb_scales.fill(0.0);
         sums.fill(0.0);
-        let mut split_up = [[0i8; LARGEST_GROUP]; D];
+        let mut limbs_of_group = [[0i8; LARGEST_GROUP]; D];
         for (lane, numbers) in rows.enumerate() {
-            let (scale, unit) = scale_of::<D>(how, numbers);
-            (units[lane], sums[lane]) = (unit, sum(numbers));
+            let (scale, limb_scale) = scale_of::<D>(format, numbers);
+            (limb_scales[lane], sums[lane]) = (limb_scale, sum(numbers));
             let mut totals = [0; D];
             for (i, number) in numbers.iter().enumerate() {
                 let mut rest = (number * scale).round_ties_even() as i32;
-                for (digits, total) in split_up.iter_mut().zip(&mut totals).rev() {
-                    digits[i] = rest as i8;
-                    *total += i32::from(digits[i]);
+                for (limbs, total) in limbs_of_group.iter_mut().zip(&mut totals).rev() {
+                    limbs[i] = rest as i8;
+                    *total += i32::from(limbs[i]);
                     // The digit has a sign, so that what is left of it is rounded.
                     rest = rest.wrapping_add(128) >> 8;
                 }
             }
-            for (place, (split_up, total)) in split_up.iter().zip(totals).enumerate() {
-                middles[place * SIDE + lane] = i32::from(middle(how)) * total;
-                for (step, part) in split_up[..numbers.len()].chunks_exact(depth).enumerate() {
-                    let tile = &mut digits[(step * D + place) * depth * SIDE..][..depth * SIDE];
+            for (limb, (limbs_of_group, total)) in limbs_of_group.iter().zip(totals).enumerate() {
+                zero_point_sums[limb * SIDE + lane] = i32::from(zero_point(format)) * total;
+                for (step, part) in limbs_of_group[..numbers.len()].chunks_exact(depth).enumerate() {
+                    let tile = &mut limbs[(step * D + limb) * depth * SIDE..][..depth * SIDE];
                     for (line, four) in tile.chunks_exact_mut(ROW).zip(part.as_chunks::<4>().0) {
                         line[lane * 4..][..4].copy_from_slice(four);
                     }
@@ -131,7 +131,7 @@ impl Group<'_> {
 
 /// Sums of the products of 16 columns and 16 rows, by place, column and row.
 #[repr(align(64))]
-struct Sums([[[i32; SIDE]; SIDE]; PLACES]);
+struct Sums([[[i32; SIDE]; SIDE]; MAX_LIMBS]);
 
 /// Some columns of the matrix, ready to be multiplied.
 struct Columns<'a> {
@@ -143,32 +143,39 @@ struct Columns<'a> {
     /// For each, its biases.
     biases: &'a [f32],
     /// Are its codes counted from their middle?
-    centred: &'a [bool],
+    uses_zero_point: &'a [bool],
 }
 
 impl<const D: usize> Job<'_, D> {
     /// Compute some columns.
     fn columns(&self, part: Range<usize>) {
-        let TurnedProduct { packed, first, rows, columns: row_length, out, .. } = *self.product;
-        let (depth, groups, count) = (self.product.depth(), packed.groups, part.len());
+        let QGemm { quantized, first, rows, columns: row_length, out, .. } = *self.product;
+        let (depth, groups, count) = (self.product.depth(), quantized.groups, part.len());
         // Rows a power of two apart would compete for the same few places in the cache.
         let stride = depth + ROW;
         scratch::with(count.next_multiple_of(SIDE) * stride, |memory: &mut [u8]| {
             for (row, column) in memory.chunks_exact_mut(stride).zip(part.clone()) {
-                codes(packed.how, self.product.words(column), &mut row[..depth]);
+                codes(quantized.format, self.product.words(column), &mut row[..depth]);
             }
             scratch::with(count * (2 * groups + SIDE), |floats: &mut [f32]| {
                 let (scales, floats) = floats.split_at_mut(count * groups);
                 let (biases, sums) = floats.split_at_mut(count * groups);
-                packed.scales(first + part.start, 0, scales);
-                packed.biases(first + part.start, 0, biases);
-                let mut centred = [true; STRIP];
-                for (c, centred) in centred[..count].iter_mut().enumerate() {
+                quantized.scales(first + part.start, 0, scales);
+                quantized.biases(first + part.start, 0, biases);
+                let mut uses_zero_point = [true; STRIP];
+                for (c, uses_zero_point) in uses_zero_point[..count].iter_mut().enumerate() {
                     let part = c * groups..(c + 1) * groups;
-                    *centred = centre::<D>(packed.how, &scales[part.clone()], &mut biases[part]);
+                    *uses_zero_point =
+                        apply_zero_point::<D>(quantized.format, &scales[part.clone()], &mut biases[part]);
                 }
-                let columns = Columns { codes: memory, stride, scales, biases, centred: &centred[..count] };
-                let tiles = Tiles::configure(tile_depth(packed.how));
+                let columns = Columns {
+                    codes: memory,
+                    stride,
+                    scales,
+                    biases,
+                    uses_zero_point: &uses_zero_point[..count],
+                };
+                let tiles = Tiles::configure(tile_depth(quantized.format));
                 for (block, start) in (0..rows).step_by(SIDE).enumerate() {
                     sums.fill(0.0);
                     vectorised(
@@ -189,23 +196,23 @@ impl<const D: usize> Job<'_, D> {
     /// Add what 16 rows make with some columns to the sums of each.
     #[inline(always)]
     fn block(&self, tiles: &Tiles, columns: &Columns, block: usize, sums: &mut [[f32; SIDE]]) {
-        let (groups, size) = (self.product.packed.groups, self.product.packed.how.group_size());
-        let steps = size / tile_depth(self.product.packed.how);
-        let mut found = Sums([[[0; SIDE]; SIDE]; PLACES]);
+        let (groups, size) = (self.product.quantized.groups, self.product.quantized.format.group_size());
+        let steps = size / tile_depth(self.product.quantized.format);
+        let mut found = Sums([[[0; SIDE]; SIDE]; MAX_LIMBS]);
         for g in 0..groups {
             let at = (block * groups + g) * SIDE;
-            let digits = &self.laid.digits[at * size * D..][..SIDE * size * D];
-            let middles = self.middles(at);
-            let (mut units, mut of_x) = ([0.0; SIDE], [0.0; SIDE]);
-            units.copy_from_slice(&self.laid.units[at..][..SIDE]);
-            of_x.copy_from_slice(&self.laid.sums[at..][..SIDE]);
+            let limbs = &self.packed_rows.limbs[at * size * D..][..SIDE * size * D];
+            let zero_point_sums = self.zero_point_sums(at);
+            let (mut limb_scales, mut of_x) = ([0.0; SIDE], [0.0; SIDE]);
+            limb_scales.copy_from_slice(&self.packed_rows.limb_scales[at..][..SIDE]);
+            of_x.copy_from_slice(&self.packed_rows.sums[at..][..SIDE]);
             for (from, sums) in (0..).step_by(SIDE).zip(sums.chunks_mut(SIDE)) {
                 let codes = &columns.codes[from * columns.stride..][..SIDE * columns.stride];
                 let operands = Operands {
                     codes: codes[g * size..].as_ptr(),
                     stride: columns.stride,
-                    digits: digits.as_ptr(),
-                    tile: digits.len() / (steps * D),
+                    limbs: limbs.as_ptr(),
+                    tile: limbs.len() / (steps * D),
                     steps,
                 };
                 // SAFETY: a group of 16 columns and one of 16 rows, in tiles that the unit is configured for.
@@ -218,21 +225,22 @@ impl<const D: usize> Job<'_, D> {
                 for (i, sums) in sums.iter_mut().enumerate() {
                     let (c, at) = (from + i, (from + i) * groups + g);
                     let (scale, bias) = (columns.scales[at], columns.biases[at]);
-                    let middles = if columns.centred[c] { &middles } else { &[[0; SIDE]; PLACES] };
+                    let zero_point_sums =
+                        if columns.uses_zero_point[c] { &zero_point_sums } else { &[[0; SIDE]; MAX_LIMBS] };
                     // By value, so that nothing could lie where something else does.
                     let (so_far, mut next) = (*sums, [0.0; SIDE]);
                     for lane in 0..SIDE {
-                        let sum = |place: usize| found.0[place][i][lane];
-                        let pair = ((sum(0) << 8) + sum(1) - middles[1][lane]) as f32;
-                        let with = |place: usize, unit: f32, value: f32| {
-                            ((sum(place) - middles[place][lane]) as f32).mul_add(unit, value)
+                        let sum = |limb: usize| found.0[limb][i][lane];
+                        let pair = ((sum(0) << 8) + sum(1) - zero_point_sums[1][lane]) as f32;
+                        let with = |limb: usize, limb_scale: f32, value: f32| {
+                            ((sum(limb) - zero_point_sums[limb][lane]) as f32).mul_add(limb_scale, value)
                         };
                         let mut value = with(2, 1.0 / 256.0, pair);
-                        if D == PLACES {
+                        if D == MAX_LIMBS {
                             value = with(3, 1.0 / 65536.0, value);
                         }
                         let so_far = bias.mul_add(of_x[lane], so_far[lane]);
-                        next[lane] = value.mul_add(units[lane] * scale, so_far);
+                        next[lane] = value.mul_add(limb_scales[lane] * scale, so_far);
                     }
                     *sums = next;
                 }
@@ -242,14 +250,14 @@ impl<const D: usize> Job<'_, D> {
 
     /// What the middle of the codes makes of the digits of some group: of the first two places together, then of each.
     #[inline(always)]
-    fn middles(&self, at: usize) -> [[i32; SIDE]; PLACES] {
-        let found = self.laid.beginnings[at * D..][..SIDE * D].as_chunks::<SIDE>().0;
-        let mut middles = [[0; SIDE]; PLACES];
-        middles[1..D].copy_from_slice(&found[1..]);
-        for (pair, first) in middles[1].iter_mut().zip(found[0]) {
+    fn zero_point_sums(&self, at: usize) -> [[i32; SIDE]; MAX_LIMBS] {
+        let found = self.packed_rows.initial_sums[at * D..][..SIDE * D].as_chunks::<SIDE>().0;
+        let mut zero_point_sums = [[0; SIDE]; MAX_LIMBS];
+        zero_point_sums[1..D].copy_from_slice(&found[1..]);
+        for (pair, first) in zero_point_sums[1].iter_mut().zip(found[0]) {
             *pair += first << 8;
         }
-        middles
+        zero_point_sums
     }
 }
 
@@ -259,13 +267,13 @@ struct Operands {
     codes: *const u8,
     stride: usize,
     /// Digits: for each step, the tiles of all places, of so many bytes each.
-    digits: *const i8,
+    limbs: *const i8,
     tile: usize,
     steps: usize,
 }
 
 macro_rules! kernels {
-    ($($name:ident: $([$sum:literal $digits:literal $after:literal])*;)*) => {$(
+    ($($name:ident: $([$sum:literal $limbs:literal $after:literal])*;)*) => {$(
         /// The sums of products of codes and digits in each place.
         ///
         /// # Safety
@@ -278,9 +286,9 @@ macro_rules! kernels {
                     "2:",
                     "tileloadd tmm4, [{codes} + {stride}]",
                     $(
-                        concat!("tileloadd ", $digits, ", [{digits} + {line}]"),
-                        "add {digits}, {tile}",
-                        concat!("tdpbusd ", $sum, ", tmm4, ", $digits),
+                        concat!("tileloadd ", $limbs, ", [{limbs} + {line}]"),
+                        "add {limbs}, {tile}",
+                        concat!("tdpbusd ", $sum, ", tmm4, ", $limbs),
                     )*
                     "add {codes}, {line}",
                     "dec {steps}",
@@ -288,7 +296,7 @@ macro_rules! kernels {
                     $(concat!("tilestored [{sums} + {line} + ", $after, "], ", $sum),)*
                     codes = inout(reg) operands.codes => _,
                     stride = in(reg) operands.stride,
-                    digits = inout(reg) operands.digits => _,
+                    limbs = inout(reg) operands.limbs => _,
                     tile = in(reg) operands.tile,
                     steps = inout(reg) operands.steps => _,
                     line = in(reg) ROW,

@@ -11,11 +11,11 @@ use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_types::Quantization;
 
-use super::laid_rows::LaidRows;
-use super::{BYTES, LANES, beginnings, centre, joined, split, sum, sums_of_middles};
+use super::packed_rows::PackedRows;
+use super::{BYTES, LANES, apply_zero_point, combine_limbs, initial_sums, sum, to_limbs, zero_point_sums};
 use crate::LARGEST_GROUP;
 use crate::codes::{as_bytes, codes};
-use crate::turned_product::TurnedProduct;
+use crate::qgemm::QGemm;
 
 /// The most columns of a job, whose codes stay in the second cache.
 const STRIP: usize = 48;
@@ -24,29 +24,29 @@ const VECTORS: usize = 2;
 /// Sums of a tile, of all places: as many as the registers hold.
 const SUMS: usize = 24;
 /// The columns of jobs, but for the last one, are a multiple of this, so that no tile has fewer than it could.
-const TOGETHER: usize = 24;
+const COLUMN_MULTIPLE: usize = 24;
 /// Depth worked on at a time: the digits of a tile stay in the first cache.
 const DEPTH: usize = 128;
 
 /// A product whose left rows are laid out.
 struct Job<'a, const D: usize> {
-    product: &'a TurnedProduct<'a>,
+    product: &'a QGemm<'a>,
     /// Tile by tile: digits by four codes and place, beginnings by group and place, units and sums by group, each for all rows.
-    laid: LaidRows<'a>,
+    packed_rows: PackedRows<'a>,
 }
 
 /// Compute a product.
 ///
 /// # Safety
 /// The processor has AVX-512 with VNNI.
-pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
-    let (depth, groups, columns) = (product.depth(), product.packed.groups, product.columns);
+pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
+    let (depth, groups, columns) = (product.depth(), product.quantized.groups, product.columns);
     let lanes = product.rows.next_multiple_of(LANES);
-    LaidRows::with(lanes * depth * D, lanes * groups * D, lanes * groups, |mut laid| {
+    PackedRows::with(lanes * depth * D, lanes * groups * D, lanes * groups, |mut packed_rows| {
         // SAFETY: the caller's.
-        unsafe { lay::<D>(product, &mut laid) };
-        let job = Job::<D> { product, laid };
-        let strip = columns.div_ceil(num_threads()).next_multiple_of(TOGETHER).min(STRIP);
+        unsafe { pack::<D>(product, &mut packed_rows) };
+        let job = Job::<D> { product, packed_rows };
+        let strip = columns.div_ceil(num_threads()).next_multiple_of(COLUMN_MULTIPLE).min(STRIP);
         parallel_for(columns.div_ceil(strip), |i| {
             // SAFETY: the caller's.
             unsafe { job.columns(i * strip..columns.min((i + 1) * strip)) };
@@ -55,8 +55,8 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
 }
 
 /// Are the packed bytes codes, so that nothing need be unpacked?
-fn is_in_place(how: Quantization) -> bool {
-    how.bits() == 8
+fn is_in_place(format: Quantization) -> bool {
+    format.bits() == 8
 }
 
 /// The rows of the tiles.
@@ -68,12 +68,12 @@ fn tiles(rows: usize) -> impl Iterator<Item = Range<usize>> {
 ///
 /// # Safety
 /// As [`run`].
-unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
-    let TurnedProduct { packed, x, rows, .. } = *product;
-    let (depth, groups, size) = (product.depth(), packed.groups, packed.how.group_size());
+unsafe fn pack<const D: usize>(product: &QGemm, packed_rows: &mut PackedRows) {
+    let QGemm { quantized, x, rows, .. } = *product;
+    let (depth, groups, size) = (product.depth(), quantized.groups, quantized.format.group_size());
     let tiles: Vec<_> = tiles(rows).collect();
-    let (digits, begun) = (Target::over(laid.digits), Target::over(laid.beginnings));
-    let (units, sums) = (Target::over(laid.units), Target::over(laid.sums));
+    let (limbs, begun) = (Target::over(packed_rows.limbs), Target::over(packed_rows.initial_sums));
+    let (limb_scales, sums) = (Target::over(packed_rows.limb_scales), Target::over(packed_rows.sums));
     parallel_ranges(tiles.len() * groups, 4, |range| {
         for i in range {
             let (rows, g) = (tiles[i / groups].clone(), i % groups);
@@ -82,23 +82,23 @@ unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
             let at = (rows.start * groups + g * width) as isize;
             let numbers = rows.clone().map(|row| &x[row * depth + g * size..][..size]);
             // SAFETY: the parts of this tile and group, ours alone; the caller's.
-            let digits = unsafe {
-                let (units, sums) =
-                    (from_raw_parts_mut(units.at(at), width), from_raw_parts_mut(sums.at(at), width));
-                let digits = from_raw_parts_mut(digits.at(before as isize), size * width * D);
-                lay_group::<D>(packed.how, numbers, digits, units, sums);
-                digits
+            let limbs = unsafe {
+                let (limb_scales, sums) =
+                    (from_raw_parts_mut(limb_scales.at(at), width), from_raw_parts_mut(sums.at(at), width));
+                let limbs = from_raw_parts_mut(limbs.at(before as isize), size * width * D);
+                pack_group::<D>(quantized.format, numbers, limbs, limb_scales, sums);
+                limbs
             };
             let vectors = width / LANES;
             for vector in 0..vectors {
                 // SAFETY: the processor has the instructions.
                 let begin = unsafe {
-                    let digits = &digits[vector * BYTES..];
+                    let limbs = &limbs[vector * BYTES..];
                     let stride = D * vectors * BYTES;
-                    beginnings(sums_of_middles::<D>(packed.how, digits, vectors * BYTES, stride))
+                    initial_sums(zero_point_sums::<D>(quantized.format, limbs, vectors * BYTES, stride))
                 };
-                for (place, begin) in begin.into_iter().enumerate() {
-                    let at = (rows.start * groups + g * width) * D + (place * vectors + vector) * LANES;
+                for (limb, begin) in begin.into_iter().enumerate() {
+                    let at = (rows.start * groups + g * width) * D + (limb * vectors + vector) * LANES;
                     // SAFETY: of this tile and group, as above.
                     unsafe { begun.at(at as isize).cast::<__m512i>().write_unaligned(begin) };
                 }
@@ -109,25 +109,25 @@ unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
 
 /// Lay out a group of each of the rows of a tile, with nothing in the other lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn lay_group<'a, const D: usize>(
-    how: Quantization,
+fn pack_group<'a, const D: usize>(
+    format: Quantization,
     rows: impl Iterator<Item = &'a [f32]>,
-    digits: &mut [i8],
-    units: &mut [f32],
+    limbs: &mut [i8],
+    limb_scales: &mut [f32],
     sums: &mut [f32],
 ) {
-    let width = units.len();
-    digits.fill(0);
-    units.fill(0.0);
+    let width = limb_scales.len();
+    limbs.fill(0);
+    limb_scales.fill(0.0);
     sums.fill(0.0);
-    let mut split_up = [[0; LARGEST_GROUP]; D];
+    let mut limbs_of_group = [[0; LARGEST_GROUP]; D];
     for (lane, group) in rows.enumerate() {
-        units[lane] = split(how, group, &mut split_up);
+        limb_scales[lane] = to_limbs(format, group, &mut limbs_of_group);
         sums[lane] = sum(group);
-        for (place, split_up) in split_up.iter().enumerate() {
-            for (four, codes) in split_up[..group.len()].as_chunks::<4>().0.iter().enumerate() {
-                let at = ((four * D + place) * width + lane) * 4;
-                digits[at..at + 4].copy_from_slice(codes);
+        for (limb, limbs_of_group) in limbs_of_group.iter().enumerate() {
+            for (four, codes) in limbs_of_group[..group.len()].as_chunks::<4>().0.iter().enumerate() {
+                let at = ((four * D + limb) * width + lane) * 4;
+                limbs[at..at + 4].copy_from_slice(codes);
             }
         }
     }
@@ -143,36 +143,37 @@ struct Columns<'a> {
     /// For each, its biases.
     biases: &'a [f32],
     /// Are its codes counted from their middle?
-    centred: [bool; STRIP],
+    uses_zero_point: [bool; STRIP],
 }
 
 impl<const D: usize> Job<'_, D> {
     /// Compute some columns.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn columns(&self, part: Range<usize>) {
-        let TurnedProduct { packed, first, rows, columns: row_length, out, .. } = *self.product;
-        let (depth, groups) = (self.product.depth(), packed.groups);
+        let QGemm { quantized, first, rows, columns: row_length, out, .. } = *self.product;
+        let (depth, groups) = (self.product.depth(), quantized.groups);
         let (count, words) = (part.len(), self.product.all_words(part.clone()));
-        let in_place = is_in_place(packed.how);
+        let in_place = is_in_place(quantized.format);
         scratch::with(if in_place { 0 } else { count * depth }, |memory: &mut [u8]| {
             let codes = if in_place {
                 as_bytes(words)
             } else {
-                codes(packed.how, words, memory);
+                codes(quantized.format, words, memory);
                 memory
             };
             scratch::with(count * (2 * groups + VECTORS * LANES), |memory: &mut [f32]| {
                 let (scales, memory) = memory.split_at_mut(count * groups);
                 let (biases, sums) = memory.split_at_mut(count * groups);
-                packed.scales(first + part.start, 0, scales);
-                packed.biases(first + part.start, 0, biases);
-                let mut centred = [true; STRIP];
-                for (c, centred) in centred[..count].iter_mut().enumerate() {
+                quantized.scales(first + part.start, 0, scales);
+                quantized.biases(first + part.start, 0, biases);
+                let mut uses_zero_point = [true; STRIP];
+                for (c, uses_zero_point) in uses_zero_point[..count].iter_mut().enumerate() {
                     let part = c * groups..(c + 1) * groups;
-                    *centred = centre::<D>(packed.how, &scales[part.clone()], &mut biases[part]);
+                    *uses_zero_point =
+                        apply_zero_point::<D>(quantized.format, &scales[part.clone()], &mut biases[part]);
                 }
-                let is_mixed = centred.contains(&false);
-                let columns = Columns { count, codes, scales, biases, centred };
+                let is_mixed = uses_zero_point.contains(&false);
+                let columns = Columns { count, codes, scales, biases, uses_zero_point };
                 for rows in tiles(rows) {
                     let width = rows.len().next_multiple_of(LANES);
                     let sums = &mut sums[..count * width];
@@ -206,12 +207,12 @@ impl<const D: usize> Job<'_, D> {
         sums: &mut [f32],
     ) {
         assert!(V * C * D <= SUMS, "sums fit the registers");
-        let (how, depth, groups) =
-            (self.product.packed.how, self.product.depth(), self.product.packed.groups);
-        let (size, together) = (how.group_size(), (DEPTH / how.group_size()).max(1));
+        let (format, depth, groups) =
+            (self.product.quantized.format, self.product.depth(), self.product.quantized.groups);
+        let (size, together) = (format.group_size(), (DEPTH / format.group_size()).max(1));
         // The part of a column that is read next, which the processor does not foresee, unless it has just been written.
         let ask = |column: usize, group: usize, cache: Cache| {
-            if is_in_place(how) {
+            if is_in_place(format) {
                 let part = columns.codes.as_ptr().wrapping_add(column * depth + group * size);
                 prefetch_lines(part, together * size, cache);
             }
@@ -246,18 +247,19 @@ impl<const D: usize> Job<'_, D> {
         c: usize,
         sums: &mut [f32],
     ) {
-        let (product, laid) = (self.product, &self.laid);
-        let (depth, groups, size) = (product.depth(), product.packed.groups, product.packed.how.group_size());
-        let digits = &laid.digits[rows.start * depth * D..][..V * LANES * depth * D];
-        let beginnings = &laid.beginnings[rows.start * groups * D..][..V * LANES * groups * D];
-        let units = &laid.units[rows.start * groups..][..V * LANES * groups];
-        let of_x = &laid.sums[rows.start * groups..][..V * LANES * groups];
+        let (product, packed_rows) = (self.product, &self.packed_rows);
+        let (depth, groups, size) =
+            (product.depth(), product.quantized.groups, product.quantized.format.group_size());
+        let limbs = &packed_rows.limbs[rows.start * depth * D..][..V * LANES * depth * D];
+        let initial_sums = &packed_rows.initial_sums[rows.start * groups * D..][..V * LANES * groups * D];
+        let limb_scales = &packed_rows.limb_scales[rows.start * groups..][..V * LANES * groups];
+        let of_x = &packed_rows.sums[rows.start * groups..][..V * LANES * groups];
         let (scales, biases) = (&columns.scales[c * groups..], &columns.biases[c * groups..]);
         let starts: [*const u8; C] = array_of(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
         let sums = &mut sums[c * V * LANES..][..C * V * LANES];
         let mut from_zero = [0; 4 * VECTORS * LANES];
         if MIXED {
-            let begin = super::beginnings([_mm512_setzero_si512(); D]);
+            let begin = super::initial_sums([_mm512_setzero_si512(); D]);
             for (begun, begin) in from_zero.chunks_exact_mut(V * LANES).zip(begin) {
                 for begun in begun.chunks_exact_mut(LANES) {
                     // SAFETY: a vector.
@@ -266,14 +268,15 @@ impl<const D: usize> Job<'_, D> {
             }
         }
         for g in range {
-            let begin = beginnings[g * D * V * LANES..][..D * V * LANES].as_ptr();
+            let begin = initial_sums[g * D * V * LANES..][..D * V * LANES].as_ptr();
             let mut inner = [[[_mm512_setzero_si512(); D]; C]; V];
             for (v, inner) in inner.iter_mut().enumerate() {
                 for (i, inner) in inner.iter_mut().enumerate() {
-                    let begin = if MIXED && !columns.centred[c + i] { from_zero.as_ptr() } else { begin };
-                    for (place, inner) in inner.iter_mut().enumerate() {
+                    let begin =
+                        if MIXED && !columns.uses_zero_point[c + i] { from_zero.as_ptr() } else { begin };
+                    for (limb, inner) in inner.iter_mut().enumerate() {
                         // SAFETY: a vector for each place of the group, or of all.
-                        *inner = unsafe { _mm512_loadu_si512(begin.add((place * V + v) * LANES).cast()) };
+                        *inner = unsafe { _mm512_loadu_si512(begin.add((limb * V + v) * LANES).cast()) };
                     }
                 }
             }
@@ -284,34 +287,34 @@ impl<const D: usize> Job<'_, D> {
                     let word = unsafe { start.add(four * 4).cast::<i32>().read_unaligned() };
                     *codes = _mm512_set1_epi32(word);
                 }
-                for place in 0..D {
+                for limb in 0..D {
                     for (v, inner) in inner.iter_mut().enumerate() {
                         // SAFETY: inside the digits of the tile.
                         let x = unsafe {
-                            let start = digits.as_ptr().add(((four * D + place) * V + v) * BYTES);
+                            let start = limbs.as_ptr().add(((four * D + limb) * V + v) * BYTES);
                             _mm512_loadu_si512(start.cast())
                         };
                         for (inner, &codes) in inner.iter_mut().zip(&codes) {
-                            inner[place] = _mm512_dpbusd_epi32(inner[place], codes, x);
+                            inner[limb] = _mm512_dpbusd_epi32(inner[limb], codes, x);
                         }
                     }
                 }
             }
             for (v, inner) in inner.into_iter().enumerate() {
-                let place = (g * V + v) * LANES;
+                let limb = (g * V + v) * LANES;
                 // SAFETY: a vector for each group.
-                let (unit, x) = unsafe {
-                    (_mm512_loadu_ps(units[place..].as_ptr()), _mm512_loadu_ps(of_x[place..].as_ptr()))
+                let (limb_scale, x) = unsafe {
+                    (_mm512_loadu_ps(limb_scales[limb..].as_ptr()), _mm512_loadu_ps(of_x[limb..].as_ptr()))
                 };
                 for (i, inner) in inner.into_iter().enumerate() {
                     let sum = sums[(i * V + v) * LANES..][..LANES].as_mut_ptr();
-                    let scale = _mm512_mul_ps(unit, _mm512_set1_ps(scales[i * groups + g]));
+                    let scale = _mm512_mul_ps(limb_scale, _mm512_set1_ps(scales[i * groups + g]));
                     let bias = _mm512_set1_ps(biases[i * groups + g]);
                     let pair = _mm512_add_epi32(_mm512_slli_epi32::<8>(inner[0]), inner[1]);
                     // SAFETY: a vector's worth of sums.
                     unsafe {
                         let so_far = _mm512_fmadd_ps(bias, x, _mm512_loadu_ps(sum));
-                        _mm512_storeu_ps(sum, _mm512_fmadd_ps(joined(pair, &inner), scale, so_far));
+                        _mm512_storeu_ps(sum, _mm512_fmadd_ps(combine_limbs(pair, &inner), scale, so_far));
                     }
                 }
             }

@@ -6,13 +6,13 @@
 //! counted from their middle, so that little cancels when biases are added; rounded are only the numbers themselves, of three
 //! digits as finely as the largest of their group is, of four 256 times finer, and the sums over groups. Where most numbers are
 //! not far below the largest of their group, that is as good as float32; other rows are left to floats. Nothing is read into
-//! floats here. [`along`] has a few rows, whose lanes lie along the depth; [`across`] has more, one in each lane, unless there are tiles
-//! of bytes ([`tiles`]). All lay out the left rows first ([`laid_rows`]).
+//! floats here. [`k_parallel`] has a few rows, whose lanes lie along the depth; [`m_parallel`] has more, one in each lane, unless there are tiles
+//! of bytes ([`amx`]). All lay out the left rows first ([`packed_rows`]).
 
-mod across;
-mod along;
-mod laid_rows;
-mod tiles;
+mod amx;
+mod k_parallel;
+mod m_parallel;
+mod packed_rows;
 
 use std::arch::x86_64::*;
 
@@ -21,46 +21,47 @@ use umber_kernels_base::isa::{is_unlimited, level, vectorised};
 use umber_types::{Quantization, QuantizationMode};
 
 use super::LARGEST_GROUP;
-use super::bytes_apart::BYTES;
 use super::codes::FP4_MIDDLE;
-use super::turned_product::{TurnedProduct, largest, sum_over};
+use super::qgemm::{QGemm, max_abs, sum_over};
+use super::unpack_bits::BYTES;
 
 /// Lanes of sums in a vector, of four bytes each.
 const LANES: usize = 16;
 /// Bytes of packed words worth a job of its own.
-const JOB: usize = 1 << 16;
+const BYTES_PER_JOB: usize = 1 << 16;
 /// Fewer rows than this have their lanes along the depth.
-const ACROSS: usize = 12;
+const MIN_M_PARALLEL_ROWS: usize = 12;
 /// Exponents that the largest number of a row may have.
 const EXPONENTS: std::ops::Range<i32> = -40..60;
 /// What sums of the third place begin with, as a float: its last bit counts one of that place, 2^-8 of the second, so that what
 /// is added to its bits is added to its value, and sums need no conversion.
-const THIRD: f32 = 49152.0;
-/// As [`THIRD`] for the fourth place.
-const FOURTH: f32 = 192.0;
-/// Sums of the largest group, and what [`beginnings`] add to them, leave the other bits of those floats alone.
+const THIRD_LIMB_BIAS: f32 = 49152.0;
+/// As [`THIRD_LIMB_BIAS`] for the fourth place.
+const FOURTH_LIMB_BIAS: f32 = 192.0;
+/// Sums of the largest group, and what [`initial_sums`] add to them, leave the other bits of those floats alone.
 const _: () = assert!((LARGEST_GROUP << 14) + (3 << 15) < 1 << 22);
 /// The least exponent of a group: what is smaller is lost beside the largest number of its row.
-const LEAST: i32 = -64;
+const MIN_EXPONENT: i32 = -64;
 
 /// Does this suit a product?
-pub(super) fn is_suitable(product: &TurnedProduct) -> bool {
-    let how = product.packed.how;
-    let is_along = product.rows < ACROSS;
-    let is_whole = how.mode() != QuantizationMode::Mxfp8 && (!is_along || along::is_suitable(how.bits()));
-    let is_moderate = || {
+pub(super) fn is_suitable(product: &QGemm) -> bool {
+    let format = product.quantized.format;
+    let is_k_parallel = product.rows < MIN_M_PARALLEL_ROWS;
+    let is_whole = format.mode() != QuantizationMode::Mxfp8
+        && (!is_k_parallel || k_parallel::is_suitable(format.bits()));
+    let has_safe_exponent = || {
         vectorised(
             #[inline(always)]
             || {
                 let mut all = true;
                 for row in product.x.chunks_exact(product.depth()) {
-                    all &= is_moderate(row);
+                    all &= has_safe_exponent(row);
                 }
                 all
             },
         )
     };
-    is_whole && is_available() && is_moderate() && product.is_close()
+    is_whole && is_available() && has_safe_exponent() && product.has_no_outliers()
 }
 
 fn is_available() -> bool {
@@ -69,25 +70,25 @@ fn is_available() -> bool {
 
 /// Is the largest number of a row zero, or neither very large nor very small?
 #[inline(always)]
-fn is_moderate(row: &[f32]) -> bool {
-    let largest = largest(row);
+fn has_safe_exponent(row: &[f32]) -> bool {
+    let largest = max_abs(row);
     largest == 0.0 || EXPONENTS.contains(&exponent(largest))
 }
 
 /// Are the numbers of all groups near enough to each other for three digits? What those leave away, up to 2^-23 of the largest,
 /// is then as little as float32 rounds away from a sum of such numbers, unless few of the weights are other than zero, which those
 /// without biases often are exactly.
-fn is_even(product: &TurnedProduct) -> bool {
+fn needs_three_limbs(product: &QGemm) -> bool {
     /// The largest number, in means of the magnitudes of its group.
-    const MOST: f32 = 8.0;
-    let size = product.packed.how.group_size() as f32;
-    product.packed.how.has_biases()
+    const MAX_RATIO: f32 = 8.0;
+    let size = product.quantized.format.group_size() as f32;
+    product.quantized.format.has_biases()
         && vectorised(
             #[inline(always)]
             || {
                 let mut all = true;
                 for group in product.groups() {
-                    all &= largest(group) * size <= MOST * sum_over(group, f32::abs);
+                    all &= max_abs(group) * size <= MAX_RATIO * sum_over(group, f32::abs);
                 }
                 all
             },
@@ -104,13 +105,13 @@ fn power(exponent: i32) -> f32 {
 }
 
 /// The digits of a group: those of each place, the highest first.
-type Digits<const D: usize> = [[i8; LARGEST_GROUP]; D];
+type Limbs<const D: usize> = [[i8; LARGEST_GROUP]; D];
 
 /// Write the digits of a group; answers what 1 in the second place stands for where it meets a code one above the middle.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn split<const D: usize>(how: Quantization, group: &[f32], digits: &mut Digits<D>) -> f32 {
-    let (scale, unit) = scale_of::<D>(how, group);
+fn to_limbs<const D: usize>(format: Quantization, group: &[f32], limbs: &mut Limbs<D>) -> f32 {
+    let (scale, limb_scale) = scale_of::<D>(format, group);
     let scale = _mm512_set1_ps(scale);
     assert!(group.len() <= LARGEST_GROUP, "there is room for the digits");
     for (i, numbers) in group.chunks(LANES).enumerate() {
@@ -118,25 +119,25 @@ fn split<const D: usize>(how: Quantization, group: &[f32], digits: &mut Digits<D
         // SAFETY: only what is inside of the group is read.
         let numbers = unsafe { _mm512_maskz_loadu_ps(mask, numbers.as_ptr()) };
         let mut rest = _mm512_cvtps_epi32(_mm512_mul_ps(numbers, scale));
-        for digits in digits.iter_mut().rev() {
+        for limbs in limbs.iter_mut().rev() {
             // SAFETY: room for so many digits, which is a multiple of the lanes.
             unsafe {
-                _mm_storeu_si128(digits.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(rest));
+                _mm_storeu_si128(limbs.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(rest));
             };
             // The digit has a sign, so that what is left of it is rounded.
             rest = _mm512_srai_epi32::<8>(_mm512_add_epi32(rest, _mm512_set1_epi32(128)));
         }
     }
-    unit
+    limb_scale
 }
 
-/// What makes the numbers of a group whole ones of `D` digits, and what [`split`] answers.
+/// What makes the numbers of a group whole ones of `D` digits, and what [`to_limbs`] answers.
 #[inline(always)]
-fn scale_of<const D: usize>(how: Quantization, group: &[f32]) -> (f32, f32) {
+fn scale_of<const D: usize>(format: Quantization, group: &[f32]) -> (f32, f32) {
     let bits = 8 * D as i32 - 1;
     // The highest digit is less than 127.5, not 128.
-    let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
-    let halves = i32::from(!how.has_biases());
+    let exponent = exponent(max_abs(group) * (1.0 + 1.0 / 128.0)).max(MIN_EXPONENT);
+    let halves = i32::from(!format.has_biases());
     (power(bits - exponent), power(exponent - 15 - halves))
 }
 
@@ -147,19 +148,19 @@ fn sum(group: &[f32]) -> f32 {
 }
 
 /// The code from which codes are counted, so that their products with digits nearly cancel where the weights do.
-fn middle(how: Quantization) -> u8 {
-    match (how.has_biases(), how.bits()) {
+fn zero_point(format: Quantization) -> u8 {
+    match (format.has_biases(), format.bits()) {
         (false, _) => FP4_MIDDLE,
         (_, 1) => 0,
         (_, bits) => 1 << (bits - 1),
     }
 }
 
-/// May sums begin at zero where all codes of a group come together in a lane, and leave the other bits of [`THIRD`] and [`FOURTH`]
+/// May sums begin at zero where all codes of a group come together in a lane, and leave the other bits of [`THIRD_LIMB_BIAS`] and [`FOURTH_LIMB_BIAS`]
 /// alone?
-fn fits_from_zero<const D: usize>(how: Quantization) -> bool {
-    let offset = if D == 4 { FOURTH as usize * 256 } else { 0 };
-    how.group_size() * ((1 << how.bits()) - 1) * 128 + offset < 1 << 22
+fn fits_from_zero<const D: usize>(format: Quantization) -> bool {
+    let offset = if D == 4 { FOURTH_LIMB_BIAS as usize * 256 } else { 0 };
+    format.group_size() * ((1 << format.bits()) - 1) * 128 + offset < 1 << 22
 }
 
 /// Are the codes of a column counted from their middle, not from zero?
@@ -167,12 +168,12 @@ fn fits_from_zero<const D: usize>(how: Quantization) -> bool {
 /// What is summed apart, and mostly cancels, is rounded where it is large: where weights have one sign, and so little of a bias, codes
 /// are better counted from zero.
 #[inline(always)]
-fn is_centred(how: Quantization, scales: &[f32], biases: &[f32]) -> bool {
-    let middle = f32::from(middle(how));
+fn uses_zero_point(format: Quantization, scales: &[f32], biases: &[f32]) -> bool {
+    let zero_point = f32::from(zero_point(format));
     let mut gains = [0.0; LANES];
     for (scales, biases) in scales.chunks(LANES).zip(biases.chunks(LANES)) {
         for ((gain, scale), bias) in gains.iter_mut().zip(scales).zip(biases) {
-            *gain += bias.abs() - scale.mul_add(middle, *bias).abs();
+            *gain += bias.abs() - scale.mul_add(zero_point, *bias).abs();
         }
     }
     gains.iter().sum::<f32>() >= 0.0
@@ -181,38 +182,38 @@ fn is_centred(how: Quantization, scales: &[f32], biases: &[f32]) -> bool {
 /// Biases for the codes of a column, which are counted from zero where they should and may be; answers whether from their middle.
 /// Floats of four bits have no biases, and their middle is zero.
 #[inline(always)]
-fn centre<const D: usize>(how: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
-    if !how.has_biases() {
+fn apply_zero_point<const D: usize>(format: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
+    if !format.has_biases() {
         biases.fill(0.0);
         return true;
     }
-    let is_centred = is_centred(how, scales, biases) || !fits_from_zero::<D>(how);
-    if is_centred {
-        let middle = f32::from(middle(how));
+    let uses_zero_point = uses_zero_point(format, scales, biases) || !fits_from_zero::<D>(format);
+    if uses_zero_point {
+        let zero_point = f32::from(zero_point(format));
         for (bias, scale) in biases.iter_mut().zip(scales) {
-            *bias = scale.mul_add(middle, *bias);
+            *bias = scale.mul_add(zero_point, *bias);
         }
     }
-    is_centred
+    uses_zero_point
 }
 
 /// The middle times digits, in each place. There are vectors of digits for each place, `step` bytes apart, and such sets of them
 /// `stride` bytes apart.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn sums_of_middles<const D: usize>(
-    how: Quantization,
-    digits: &[i8],
+fn zero_point_sums<const D: usize>(
+    format: Quantization,
+    limbs: &[i8],
     step: usize,
     stride: usize,
 ) -> [__m512i; D] {
-    let middle = _mm512_set1_epi8(middle(how) as i8);
+    let zero_point = _mm512_set1_epi8(zero_point(format) as i8);
     let mut sums = [_mm512_setzero_si512(); D];
-    for digits in digits.chunks(stride) {
-        for (place, sum) in sums.iter_mut().enumerate() {
-            let digits = digits[place * step..][..BYTES].as_ptr();
+    for limbs in limbs.chunks(stride) {
+        for (limb, sum) in sums.iter_mut().enumerate() {
+            let limbs = limbs[limb * step..][..BYTES].as_ptr();
             // SAFETY: a vector of digits.
-            *sum = unsafe { _mm512_dpbusd_epi32(*sum, middle, _mm512_loadu_si512(digits.cast())) };
+            *sum = unsafe { _mm512_dpbusd_epi32(*sum, zero_point, _mm512_loadu_si512(limbs.cast())) };
         }
     }
     sums
@@ -222,10 +223,10 @@ fn sums_of_middles<const D: usize>(
 /// from it.
 ///
 /// What the second place would begin with is left to its neighbours: so its sums may go on from those of the first, shifted.
-/// From the third on they are bits of floats, as [`joined`] takes them.
+/// From the third on they are bits of floats, as [`combine_limbs`] takes them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn beginnings<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
+fn initial_sums<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
     let above = _mm512_srai_epi32::<8>(_mm512_add_epi32(sums[1], _mm512_set1_epi32(128)));
     let below = _mm512_sub_epi32(_mm512_slli_epi32::<8>(sums[1]), _mm512_slli_epi32::<16>(above));
     sums[0] = _mm512_add_epi32(sums[0], above);
@@ -233,28 +234,28 @@ fn beginnings<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
     sums[2] = _mm512_add_epi32(sums[2], below);
     // What is added to the bits of each place, and taken from the place before as a number.
     let mut offsets = [0; D];
-    offsets[0] = -(THIRD as i32) / 256;
-    offsets[2] = THIRD.to_bits() as i32;
+    offsets[0] = -(THIRD_LIMB_BIAS as i32) / 256;
+    offsets[2] = THIRD_LIMB_BIAS.to_bits() as i32;
     if D == 4 {
-        offsets[2] -= FOURTH as i32 * 256;
-        offsets[3] = FOURTH.to_bits() as i32;
+        offsets[2] -= FOURTH_LIMB_BIAS as i32 * 256;
+        offsets[3] = FOURTH_LIMB_BIAS.to_bits() as i32;
     }
-    array_of(|place| _mm512_sub_epi32(_mm512_set1_epi32(offsets[place]), sums[place]))
+    array_of(|limb| _mm512_sub_epi32(_mm512_set1_epi32(offsets[limb]), sums[limb]))
 }
 
 /// Compute what [`is_suitable`].
-pub(super) fn compute(product: &TurnedProduct) {
-    if tiles::is_suitable(product) {
-        return if is_even(product) { tiles::run::<3>(product) } else { tiles::run::<4>(product) };
+pub(super) fn compute(product: &QGemm) {
+    if amx::is_suitable(product) {
+        return if needs_three_limbs(product) { amx::run::<3>(product) } else { amx::run::<4>(product) };
     }
-    let is_along = product.rows < ACROSS;
+    let is_k_parallel = product.rows < MIN_M_PARALLEL_ROWS;
     // SAFETY: what suits has the instructions.
     unsafe {
-        match (is_along, is_even(product)) {
-            (true, true) => along::run::<3>(product),
-            (true, false) => along::run::<4>(product),
-            (false, true) => across::run::<3>(product),
-            (false, false) => across::run::<4>(product),
+        match (is_k_parallel, needs_three_limbs(product)) {
+            (true, true) => k_parallel::run::<3>(product),
+            (true, false) => k_parallel::run::<4>(product),
+            (false, true) => m_parallel::run::<3>(product),
+            (false, false) => m_parallel::run::<4>(product),
         }
     };
 }
@@ -263,10 +264,10 @@ pub(super) fn compute(product: &TurnedProduct) {
 /// and the others are floats already, so that nothing is rounded but `pair` and what it is added to.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn joined<const D: usize>(pair: __m512i, sums: &[__m512i; D]) -> __m512 {
+fn combine_limbs<const D: usize>(pair: __m512i, sums: &[__m512i; D]) -> __m512 {
     let mut sum = _mm512_cvtepi32_ps(pair);
-    for &place in &sums[2..] {
-        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(place));
+    for &limb in &sums[2..] {
+        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(limb));
     }
     sum
 }
@@ -277,7 +278,7 @@ mod tests {
     use umber_types::{Layout, Shape};
 
     use super::*;
-    use crate::packed::Packed;
+    use crate::packed::QuantizedRows;
     use umber_kernels_base::View;
     use umber_kernels_base::shared::Target;
 
@@ -302,33 +303,34 @@ mod tests {
         if !is_available() {
             return Ok(());
         }
-        let how = Quantization::new("quantize", QuantizationMode::Affine, None, None).unwrap();
-        let mut digits = [[0; LARGEST_GROUP]; D];
+        let format = Quantization::new("quantize", QuantizationMode::Affine, None, None).unwrap();
+        let mut limbs = [[0; LARGEST_GROUP]; D];
         // SAFETY: the processor has the instructions.
-        let unit = f64::from(unsafe { split(how, values, &mut digits) }) * 256f64.powi(2 - D as i32);
+        let limb_scale =
+            f64::from(unsafe { to_limbs(format, values, &mut limbs) }) * 256f64.powi(2 - D as i32);
         // Half of what 1 stands for, which is chosen with room for the highest digit.
-        let bound = f64::from(largest(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
+        let bound = f64::from(max_abs(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
         for (i, value) in values.iter().enumerate() {
-            let number = digits.iter().fold(0, |sum: i64, place| 256 * sum + i64::from(place[i]));
-            let error = number as f64 * unit - f64::from(*value);
+            let number = limbs.iter().fold(0, |sum: i64, limb| 256 * sum + i64::from(limb[i]));
+            let error = number as f64 * limb_scale - f64::from(*value);
             prop_assert!(error.abs() <= bound, "{value}: {number}");
         }
         Ok(())
     }
 
     /// Computes a product.
-    type Run = fn(&TurnedProduct);
+    type Run = fn(&QGemm);
 
     /// The largest error of a product, in units of the sum of the magnitudes of its terms.
     /// Of rows with groups of much and of little, or of such as three digits are enough for.
-    fn error(how: Quantization, [rows, columns, groups]: [usize; 3], uneven: bool, run: Run) -> f64 {
-        let length = groups * how.group_size();
+    fn error(format: Quantization, [rows, columns, groups]: [usize; 3], uneven: bool, run: Run) -> f64 {
+        let length = groups * format.group_size();
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) as u32
         };
-        let words: Vec<u32> = (0..columns * how.words(length)).map(|_| next() ^ next() << 16).collect();
+        let words: Vec<u32> = (0..columns * format.words(length)).map(|_| next() ^ next() << 16).collect();
         let mut floats = |count: usize, exponents: i32| -> Vec<f32> {
             (0..count)
                 .map(|_| (next() as f32 / (1u32 << 30) as f32 - 1.0) * power(next() as i32 % exponents))
@@ -337,34 +339,34 @@ mod tests {
         let (scales, biases) = (floats(columns * groups, 5), floats(columns * groups, 5));
         let mut x = floats(rows * length, if uneven { 5 } else { 2 });
         // Groups of nothing and of little.
-        x[..how.group_size()].fill(0.0);
-        x[rows * length - how.group_size()..].iter_mut().for_each(|x| *x *= 1e-20);
+        x[..format.group_size()].fill(0.0);
+        x[rows * length - format.group_size()..].iter_mut().for_each(|x| *x *= 1e-20);
         if uneven {
             x[length - 1] = 1e6;
         }
         let of = |shape: &[usize]| Layout::contiguous(Shape::from(shape));
-        let (shape, packed_shape) = (of(&[columns, groups]), of(&[columns, how.words(length)]));
+        let (shape, packed_shape) = (of(&[columns, groups]), of(&[columns, format.words(length)]));
         // As powers of two from 1/128 to 128, or as floats of eight bits, of which 127 is none.
-        let most = if how.mode() == QuantizationMode::Nvfp4 { 127 } else { 255 };
+        let most = if format.mode() == QuantizationMode::Nvfp4 { 127 } else { 255 };
         let small: Vec<u8> = (0..columns * groups).map(|i| ((i * 37 % 15 + 120) % most) as u8).collect();
-        let (scales, biases) = if how.has_biases() {
+        let (scales, biases) = if format.has_biases() {
             (View::of(&scales, &shape), Some(View::of(&biases, &shape)))
         } else {
             (View::of(&small, &shape), None)
         };
-        let packed = Packed::new(how, View::of(&words, &packed_shape), scales, biases, length);
+        let quantized = QuantizedRows::new(format, View::of(&words, &packed_shape), scales, biases, length);
         let mut out = vec![f32::NAN; rows * columns];
         let out_start = Target::over(&mut out);
-        let product = TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: out_start };
-        assert_eq!(is_even(&product), !uneven && how.has_biases());
+        let product = QGemm { quantized: &quantized, first: 0, x: &x, rows, columns, out: out_start };
+        assert_eq!(needs_three_limbs(&product), !uneven && format.has_biases());
         run(&product);
         let (mut line, mut scales, mut biases) = (vec![0f64; length], vec![0f64; groups], vec![0f64; groups]);
         let mut worst = 0f64;
         for column in 0..columns {
-            packed.read(column, 0, &mut line);
-            packed.scales(column, 0, &mut scales);
-            let half = if packed.biases(column, 0, &mut biases) {
-                f64::from((1u32 << how.bits()) - 1) / 2.0
+            quantized.read(column, 0, &mut line);
+            quantized.scales(column, 0, &mut scales);
+            let half = if quantized.biases(column, 0, &mut biases) {
+                f64::from((1u32 << format.bits()) - 1) / 2.0
             } else {
                 6.0
             };
@@ -373,9 +375,9 @@ mod tests {
                 let exact: f64 = terms.map(|(&x, &w)| f64::from(x) * w).sum();
                 let magnitudes = x.iter().enumerate().map(|(i, &x)| {
                     // Of the weights of a group as they are at most, near their middle.
-                    let g = i / how.group_size();
-                    let middle = if how.has_biases() { biases[g] + scales[g] * half } else { 0.0 };
-                    f64::from(x).abs() * ((scales[g] * half).abs() + middle.abs())
+                    let g = i / format.group_size();
+                    let zero_point = if format.has_biases() { biases[g] + scales[g] * half } else { 0.0 };
+                    f64::from(x).abs() * ((scales[g] * half).abs() + zero_point.abs())
                 });
                 let difference = (f64::from(out[r * columns + column]) - exact).abs();
                 worst = worst.max(difference / magnitudes.sum::<f64>().max(1e-30));
@@ -392,10 +394,10 @@ mod tests {
             ways.extend([(QuantizationMode::Mxfp4, 32), (QuantizationMode::Nvfp4, 16)]);
         }
         for (mode, size) in ways {
-            let how = Quantization::new("quantize", mode, Some(size), Some(bits)).unwrap();
+            let format = Quantization::new("quantize", mode, Some(size), Some(bits)).unwrap();
             for &shape in shapes {
                 for (is_uneven, run) in [(false, even), (true, uneven)] {
-                    let error = error(how, shape, is_uneven, run);
+                    let error = error(format, shape, is_uneven, run);
                     assert!(error <= 3e-7, "{mode:?}, {bits} bits in {size}, {shape:?}: {error:e}");
                 }
             }
@@ -419,7 +421,7 @@ mod tests {
             [70, 3, 1],
         ];
         for bits in [1, 2, 3, 4, 5, 6, 8] {
-            let least = if along::is_suitable(bits as usize) { 0 } else { ACROSS };
+            let least = if k_parallel::is_suitable(bits as usize) { 0 } else { MIN_M_PARALLEL_ROWS };
             let shapes: Vec<_> = shapes.into_iter().filter(|&[rows, ..]| rows >= least).collect();
             check_products(bits, &shapes, [compute; 2]);
         }
@@ -427,7 +429,7 @@ mod tests {
 
     /// Check products of rows of the largest digits that there are: in three places, 120 and twice 127, or -120 and twice -128.
     pub(super) fn check_largest_digits(rows: usize, run: Run) {
-        let how = Quantization::new("quantize", QuantizationMode::Affine, Some(128), Some(8)).unwrap();
+        let format = Quantization::new("quantize", QuantizationMode::Affine, Some(128), Some(8)).unwrap();
         let [high, low] = [120 << 16 | 127 << 8 | 127, 120 << 16 | 128 << 8 | 128]
             .map(|number: i32| number as f32 / (1 << 23) as f32);
         for (x, code) in [(high, 0u32), (high, 255), (-low, 0), (-low, 255)] {
@@ -436,9 +438,9 @@ mod tests {
             let of = |length: usize| Layout::contiguous(Shape::from([1, length]));
             let (shape, one) = (of(32), of(1));
             let (scales, biases) = (View::of(&scale, &one), View::of(&bias, &one));
-            let packed = Packed::new(how, View::of(&words, &shape), scales, Some(biases), 128);
+            let quantized = QuantizedRows::new(format, View::of(&words, &shape), scales, Some(biases), 128);
             let (columns, start) = (1, Target::over(&mut out));
-            run(&TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: start });
+            run(&QGemm { quantized: &quantized, first: 0, x: &x, rows, columns, out: start });
             check_sums(&out, 128.0 * x[0] * (code as f32 + 0.5));
         }
     }
@@ -450,10 +452,10 @@ mod tests {
         }
         // SAFETY: the processor has the instructions.
         unsafe {
-            check_largest_digits(1, |product| along::run::<4>(product));
-            check_largest_digits(1, |product| along::run::<3>(product));
-            check_largest_digits(16, |product| across::run::<4>(product));
-            check_largest_digits(16, |product| across::run::<3>(product));
+            check_largest_digits(1, |product| k_parallel::run::<4>(product));
+            check_largest_digits(1, |product| k_parallel::run::<3>(product));
+            check_largest_digits(16, |product| m_parallel::run::<4>(product));
+            check_largest_digits(16, |product| m_parallel::run::<3>(product));
         }
     }
 
@@ -466,22 +468,23 @@ mod tests {
 
     #[test]
     fn rows_of_usual_size_suit() {
-        let how = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
+        let format = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
         let odd = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(5)).unwrap();
         // Of a matrix without rows, by a row of ones and one of `x`.
-        let is_suitable = |how: Quantization, x: f32| {
+        let is_suitable = |format: Quantization, x: f32| {
             let none = |length| Layout::contiguous(Shape::from([0, length]));
-            let (words, groups) = (none(how.words(32)), none(1));
+            let (words, groups) = (none(format.words(32)), none(1));
             let factors = View::of::<f32>(&[], &groups);
-            let packed = Packed::new(how, View::of::<u32>(&[], &words), factors, Some(factors), 32);
+            let quantized =
+                QuantizedRows::new(format, View::of::<u32>(&[], &words), factors, Some(factors), 32);
             let (x, out) = ([[1.0; 32], [x; 32]].concat(), Target::over(&mut []));
-            is_suitable(&TurnedProduct { packed: &packed, first: 0, x: &x, rows: 2, columns: 0, out })
+            is_suitable(&QGemm { quantized: &quantized, first: 0, x: &x, rows: 2, columns: 0, out })
         };
-        assert_eq!(is_suitable(how, 1e-10), is_available());
-        assert_eq!(is_suitable(how, 0.0), is_available());
+        assert_eq!(is_suitable(format, 1e-10), is_available());
+        assert_eq!(is_suitable(format, 0.0), is_available());
         for wild in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
-            assert!(!is_suitable(how, wild), "{wild}");
+            assert!(!is_suitable(format, wild), "{wild}");
         }
-        assert_eq!(is_suitable(odd, 1.0), is_available() && along::is_suitable(5));
+        assert_eq!(is_suitable(odd, 1.0), is_available() && k_parallel::is_suitable(5));
     }
 }

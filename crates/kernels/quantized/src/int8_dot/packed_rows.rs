@@ -3,30 +3,30 @@
 use umber_kernels_base::scratch;
 
 /// The left rows of a product, laid out.
-pub(super) struct LaidRows<'a> {
+pub(super) struct PackedRows<'a> {
     /// The digits of all places.
-    pub(super) digits: &'a mut [i8],
+    pub(super) limbs: &'a mut [i8],
     /// For each place, what sums of products with codes begin with, which are counted from their middle.
-    pub(super) beginnings: &'a mut [i32],
+    pub(super) initial_sums: &'a mut [i32],
     /// For each group, what 1 in the second place stands for.
-    pub(super) units: &'a mut [f32],
+    pub(super) limb_scales: &'a mut [f32],
     /// For each group, its sum.
     pub(super) sums: &'a mut [f32],
 }
 
-impl LaidRows<'_> {
+impl PackedRows<'_> {
     /// Call `body` with room for so many digits, beginnings and groups, which holds anything.
     pub(super) fn with<R>(
-        digits: usize,
-        beginnings: usize,
+        limbs: usize,
+        initial_sums: usize,
         groups: usize,
-        body: impl FnOnce(LaidRows) -> R,
+        body: impl FnOnce(PackedRows) -> R,
     ) -> R {
-        scratch::with(digits, |digits: &mut [i8]| {
-            scratch::with(beginnings, |beginnings: &mut [i32]| {
+        scratch::with(limbs, |limbs: &mut [i8]| {
+            scratch::with(initial_sums, |initial_sums: &mut [i32]| {
                 scratch::with(2 * groups, |memory: &mut [f32]| {
-                    let (units, sums) = memory.split_at_mut(groups);
-                    body(LaidRows { digits, beginnings, units, sums })
+                    let (limb_scales, sums) = memory.split_at_mut(groups);
+                    body(PackedRows { limbs, initial_sums, limb_scales, sums })
                 })
             })
         })

@@ -19,28 +19,28 @@ use umber_kernels_base::threads::parallel_ranges;
 use super::kinds::{
     FP4, FP8, INT1, INT2, INT3, INT4, INT5, INT6, INT8, bits_of, is_whole, kind_of, per_unit, unit_of,
 };
-use super::turned_product::{TurnedProduct, largest};
+use super::qgemm::{QGemm, max_abs};
 use codes::Codes;
 
 /// More rows than this are better off with blocks of floats.
-pub(super) const MOST: usize = 12;
+pub(super) const MAX_ROWS: usize = 12;
 /// Numbers of the left rows from this size on are multiplied by weights only.
 const LARGE: f32 = 1e18;
 /// Rows whose largest number is less than this, and not zero, would lose digits if they were divided by what places in a word are worth.
 const SMALL: f32 = 1e-18;
 /// Rows worked on together.
-const TOGETHER: usize = 4;
+const ROWS_PER_PASS: usize = 4;
 /// Columns worked on together of a row by itself: what is read of it is shared, and memory brings what lies at places far apart
 /// faster than one place after the other.
-const APART: usize = 4;
+const COLUMNS_PER_PASS: usize = 4;
 /// Elements that may be read behind the last scale.
 const PADDING: usize = 16;
 /// Bytes of packed words worth a job of its own.
-const JOB: usize = 1 << 16;
+const BYTES_PER_JOB: usize = 1 << 16;
 
 /// Does this suit a product?
-pub(super) fn is_suitable(product: &TurnedProduct) -> bool {
-    level() > 0 && product.rows <= MOST && kind_of(product.packed.how).is_some()
+pub(super) fn is_suitable(product: &QGemm) -> bool {
+    level() > 0 && product.rows <= MAX_ROWS && kind_of(product.quantized.format).is_some()
 }
 
 /// Must the left rows meet weights, not codes and biases apart?
@@ -48,22 +48,22 @@ pub(super) fn is_suitable(product: &TurnedProduct) -> bool {
 /// An infinity times a code of zero is not what it is times the weight; of very large numbers the sums of codes and those of
 /// biases may be infinite where their difference is not; and a number far above its neighbours may meet a weight near zero, whose
 /// parts are not, and of which they would leave more than the neighbours are.
-fn needs_weights(product: &TurnedProduct) -> bool {
+fn needs_weights(product: &QGemm) -> bool {
     product.x.iter().any(|x| x.abs() >= LARGE || x.is_nan())
-        || product.packed.how.has_biases() && !product.is_close()
+        || product.quantized.format.has_biases() && !product.has_no_outliers()
 }
 
 /// Is the largest number of a row very small, but not zero?
-fn has_small_rows(product: &TurnedProduct) -> bool {
+fn has_small_rows(product: &QGemm) -> bool {
     vectorised(
         #[inline(always)]
-        || product.x.chunks_exact(product.depth()).map(largest).any(|most| most < SMALL && most > 0.0),
+        || product.x.chunks_exact(product.depth()).map(max_abs).any(|most| most < SMALL && most > 0.0),
     )
 }
 
 /// Compute what [`is_suitable`].
-pub(super) fn compute(product: &TurnedProduct) {
-    let kind = kind_of(product.packed.how).expect("asked before");
+pub(super) fn compute(product: &QGemm) {
+    let kind = kind_of(product.quantized.format).expect("asked before");
     match level() {
         // SAFETY: the processor has these features.
         2 => unsafe { avx512::run(product, kind) },
@@ -75,7 +75,7 @@ pub(super) fn compute(product: &TurnedProduct) {
 
 /// A product whose left rows are laid out.
 struct Job<'a> {
-    product: &'a TurnedProduct<'a>,
+    product: &'a QGemm<'a>,
     /// For each row, block and step, what meets the codes in a vector of words.
     x: &'a [f32],
     /// For each row, the sums over groups, padded.
@@ -85,38 +85,38 @@ struct Job<'a> {
     /// Floats for the sums of a row, and for scales.
     groups: usize,
     /// For each lane, its group counted from the first of its block.
-    places: [u32; 16],
+    lane_groups: [u32; 16],
     needs_weights: bool,
 }
 
 /// Lay out the left rows for vectors `V`, and call `run` with parts of the columns and room for their scales and biases, on all threads.
-fn prepared<V: Codes>(
-    product: &TurnedProduct,
+fn with_packed_rows<V: Codes>(
+    product: &QGemm,
     kind: u8,
     run: impl Fn(&Job, Range<usize>, &mut [f32]) + Sync,
 ) {
-    let TurnedProduct { packed, x, rows, columns, .. } = *product;
-    let (how, length) = (packed.how, product.depth());
-    let (per_word, size) = (per_unit(kind), how.group_size());
+    let QGemm { quantized, x, rows, columns, .. } = *product;
+    let (format, length) = (quantized.format, product.depth());
+    let (per_word, size) = (per_unit(kind), format.group_size());
     let block = V::COUNT * per_word;
     let blocks = length.div_ceil(block);
-    let groups = packed.groups.next_multiple_of(PADDING) + PADDING;
+    let groups = quantized.groups.next_multiple_of(PADDING) + PADDING;
     scratch::with(rows * (blocks * block + groups), |memory: &mut [f32]| {
         memory.fill(0.0);
-        let (turned, sums) = memory.split_at_mut(rows * blocks * block);
-        let in_place = V::IN_PLACE && is_whole(kind);
-        let needs_weights = needs_weights(product) || in_place && has_small_rows(product);
-        let divides = in_place && !needs_weights;
+        let (packed_left, sums) = memory.split_at_mut(rows * blocks * block);
+        let unshifted = V::UNSHIFTED && is_whole(kind);
+        let needs_weights = needs_weights(product) || unshifted && has_small_rows(product);
+        let divides = unshifted && !needs_weights;
         let per_code = 1.0 / (1 << bits_of(kind)) as f32;
         for (r, row) in x.chunks_exact(length).enumerate() {
-            let turned = &mut turned[r * blocks * block..][..blocks * block];
-            for (turned, row) in turned.chunks_exact_mut(block).zip(row.chunks(block)) {
+            let packed_left = &mut packed_left[r * blocks * block..][..blocks * block];
+            for (packed_left, row) in packed_left.chunks_exact_mut(block).zip(row.chunks(block)) {
                 for (lane, word) in row.chunks(per_word).enumerate() {
                     let mut unit = 1.0;
                     for (step, &x) in word.iter().enumerate() {
                         // Codes at the upper end of words are shifted.
                         let is_divided = divides && (step + 1) * bits_of(kind) < 32;
-                        turned[step * V::COUNT + lane] = if is_divided { x * unit } else { x };
+                        packed_left[step * V::COUNT + lane] = if is_divided { x * unit } else { x };
                         unit *= per_code;
                     }
                 }
@@ -125,14 +125,14 @@ fn prepared<V: Codes>(
                 *sum = group.iter().sum();
             }
         }
-        let mut places = [0; 16];
-        for (lane, place) in places.iter_mut().enumerate().take(V::COUNT) {
+        let mut lane_groups = [0; 16];
+        for (lane, place) in lane_groups.iter_mut().enumerate().take(V::COUNT) {
             *place = if block > size { (lane * per_word / size) as u32 } else { 0 };
         }
-        let job = Job { product, x: turned, sums, blocks, groups, places, needs_weights };
-        let row_bytes = how.words(length) * 4;
-        parallel_ranges(columns, JOB / row_bytes + 1, |part| {
-            scratch::with(2 * APART * groups, |room: &mut [f32]| run(&job, part, room));
+        let job = Job { product, x: packed_left, sums, blocks, groups, lane_groups, needs_weights };
+        let row_bytes = format.words(length) * 4;
+        parallel_ranges(columns, BYTES_PER_JOB / row_bytes + 1, |part| {
+            scratch::with(2 * COLUMNS_PER_PASS * groups, |scratch: &mut [f32]| run(&job, part, scratch));
         });
     });
 }
@@ -156,52 +156,56 @@ impl Job<'_> {
     /// # Safety
     /// The processor has what `V` asks for.
     #[inline(always)]
-    unsafe fn dispatch<V: Codes>(&self, kind: u8, part: Range<usize>, room: &mut [f32]) {
+    unsafe fn dispatch<V: Codes>(&self, kind: u8, part: Range<usize>, scratch: &mut [f32]) {
         match kind {
-            INT1 => self.kind::<V, INT1>(part, room),
-            INT2 => self.kind::<V, INT2>(part, room),
-            INT3 => self.kind::<V, INT3>(part, room),
-            INT4 => self.kind::<V, INT4>(part, room),
-            INT5 => self.kind::<V, INT5>(part, room),
-            INT6 => self.kind::<V, INT6>(part, room),
-            INT8 => self.kind::<V, INT8>(part, room),
-            FP4 => self.kind::<V, FP4>(part, room),
-            _ => self.kind::<V, FP8>(part, room),
+            INT1 => self.kind::<V, INT1>(part, scratch),
+            INT2 => self.kind::<V, INT2>(part, scratch),
+            INT3 => self.kind::<V, INT3>(part, scratch),
+            INT4 => self.kind::<V, INT4>(part, scratch),
+            INT5 => self.kind::<V, INT5>(part, scratch),
+            INT6 => self.kind::<V, INT6>(part, scratch),
+            INT8 => self.kind::<V, INT8>(part, scratch),
+            FP4 => self.kind::<V, FP4>(part, scratch),
+            _ => self.kind::<V, FP8>(part, scratch),
         }
     }
 
     #[inline(always)]
-    fn kind<V: Codes, const KIND: u8>(&self, part: Range<usize>, room: &mut [f32]) {
+    fn kind<V: Codes, const KIND: u8>(&self, part: Range<usize>, scratch: &mut [f32]) {
         if self.needs_weights {
-            self.columns::<V, KIND, true>(part, room);
+            self.columns::<V, KIND, true>(part, scratch);
         } else {
-            self.columns::<V, KIND, false>(part, room);
+            self.columns::<V, KIND, false>(part, scratch);
         }
     }
 
     /// Compute some columns, in the room for their scales and biases.
     #[inline(always)]
-    fn columns<V: Codes, const KIND: u8, const WEIGHTS: bool>(&self, part: Range<usize>, room: &mut [f32]) {
+    fn columns<V: Codes, const KIND: u8, const WEIGHTS: bool>(
+        &self,
+        part: Range<usize>,
+        scratch: &mut [f32],
+    ) {
         let rows = self.product.rows;
-        room.fill(0.0);
-        let (scales, biases) = room.split_at_mut(APART * self.groups);
+        scratch.fill(0.0);
+        let (scales, biases) = scratch.split_at_mut(COLUMNS_PER_PASS * self.groups);
         let mut rest = part.clone();
         // Floats of eight bits fill the registers by themselves.
         if rows == 1 && KIND != FP8 && !WEIGHTS {
-            let each = part.len() / APART;
+            let each = part.len() / COLUMNS_PER_PASS;
             for column in part.start..part.start + each {
                 let columns = array_of(|c| column + c * each);
                 self.read(columns, scales, biases);
-                self.column::<V, KIND, 1, APART, WEIGHTS>(0, columns, scales, biases);
+                self.column::<V, KIND, 1, COLUMNS_PER_PASS, WEIGHTS>(0, columns, scales, biases);
             }
-            rest.start += each * APART;
+            rest.start += each * COLUMNS_PER_PASS;
         }
         for column in rest {
             self.read([column], scales, biases);
             let mut r = 0;
-            while r + TOGETHER <= rows {
-                self.column::<V, KIND, TOGETHER, 1, WEIGHTS>(r, [column], scales, biases);
-                r += TOGETHER;
+            while r + ROWS_PER_PASS <= rows {
+                self.column::<V, KIND, ROWS_PER_PASS, 1, WEIGHTS>(r, [column], scales, biases);
+                r += ROWS_PER_PASS;
             }
             while r < rows {
                 self.column::<V, KIND, 1, 1, WEIGHTS>(r, [column], scales, biases);
@@ -213,11 +217,11 @@ impl Job<'_> {
     /// Read scales and biases of some columns, one column's after the other's.
     #[inline(always)]
     fn read<const C: usize>(&self, columns: [usize; C], scales: &mut [f32], biases: &mut [f32]) {
-        let TurnedProduct { packed, first, .. } = *self.product;
+        let QGemm { quantized, first, .. } = *self.product;
         for (c, column) in columns.into_iter().enumerate() {
-            let place = c * self.groups..c * self.groups + packed.groups;
-            packed.scales(first + column, 0, &mut scales[place.clone()]);
-            packed.biases(first + column, 0, &mut biases[place]);
+            let place = c * self.groups..c * self.groups + quantized.groups;
+            quantized.scales(first + column, 0, &mut scales[place.clone()]);
+            quantized.biases(first + column, 0, &mut biases[place]);
         }
     }
 
@@ -259,7 +263,7 @@ impl Job<'_> {
         }
         for ((c, sums), column) in sums.iter_mut().enumerate().zip(columns) {
             for (i, sum) in sums.iter_mut().enumerate() {
-                if !WEIGHTS && self.product.packed.how.has_biases() {
+                if !WEIGHTS && self.product.quantized.format.has_biases() {
                     let biases = &biases[c * self.groups..][..self.groups];
                     let of_x = &self.sums[(r + i) * self.groups..][..self.groups];
                     for (bias, x) in biases.chunks_exact(V::COUNT).zip(of_x.chunks_exact(V::COUNT)) {
@@ -280,13 +284,18 @@ impl Job<'_> {
     /// # Safety
     /// Of each column so many numbers lie from that of the first group on as places reach.
     #[inline(always)]
-    unsafe fn picked<V: Codes, const C: usize>(&self, of: &[f32], group: usize, at: V::Words) -> [V; C] {
-        let mut picked = [V::splat(0.0); C];
-        for (c, picked) in picked.iter_mut().enumerate() {
+    unsafe fn gather_factors<V: Codes, const C: usize>(
+        &self,
+        of: &[f32],
+        group: usize,
+        at: V::Words,
+    ) -> [V; C] {
+        let mut gather_factors = [V::splat(0.0); C];
+        for (c, gather_factors) in gather_factors.iter_mut().enumerate() {
             // SAFETY: the caller's promise.
-            *picked = unsafe { V::pick(of.as_ptr().wrapping_add(c * self.groups + group), at) };
+            *gather_factors = unsafe { V::gather(of.as_ptr().wrapping_add(c * self.groups + group), at) };
         }
-        picked
+        gather_factors
     }
 
     /// Add what a vector of words of each of `C` columns holds to the sums of `R` rows.
@@ -306,11 +315,11 @@ impl Job<'_> {
         let steps = const { per_unit(KIND) };
         let row_length = self.blocks * steps * V::COUNT;
         // Groups have a power of two of codes, and a division would take as long as all else here.
-        let log_size = self.product.packed.how.group_size().trailing_zeros();
+        let log_size = self.product.quantized.format.group_size().trailing_zeros();
         // SAFETY: sixteen places are there.
-        let places = unsafe { V::words(self.places.as_ptr()) };
+        let lane_groups = unsafe { V::words(self.lane_groups.as_ptr()) };
         // Loops, since closures that iterators call need not be inlined.
-        let mut words = [places; C];
+        let mut words = [lane_groups; C];
         for (words, start) in words.iter_mut().zip(starts) {
             // SAFETY: the caller's promise.
             *words = unsafe { V::units::<KIND>(start) };
@@ -321,12 +330,15 @@ impl Job<'_> {
         let weights = if WEIGHTS {
             // SAFETY: the padding of a column is as long as a vector; places are below its length.
             Some(unsafe {
-                (self.picked::<V, C>(scales, group, places), self.picked::<V, C>(biases, group, places))
+                (
+                    self.gather_factors::<V, C>(scales, group, lane_groups),
+                    self.gather_factors::<V, C>(biases, group, lane_groups),
+                )
             })
         } else {
             None
         };
-        let in_place = V::IN_PLACE && is_whole(KIND) && !WEIGHTS;
+        let unshifted = V::UNSHIFTED && is_whole(KIND) && !WEIGHTS;
         let mut float8s = [[V::splat(0.0); 4]; C];
         if KIND == FP8 {
             for (float8s, words) in float8s.iter_mut().zip(words) {
@@ -339,18 +351,18 @@ impl Job<'_> {
             reason = "steps are those of all kinds, and one kind has its levels beforehand"
         )]
         for step in 0..steps {
-            let mut levels = [V::splat(0.0); C];
-            for (c, level) in levels.iter_mut().enumerate() {
+            let mut dequantize_codes = [V::splat(0.0); C];
+            for (c, level) in dequantize_codes.iter_mut().enumerate() {
                 *level = match KIND {
                     FP8 => float8s[c][step],
-                    _ if in_place => V::in_place::<KIND>(words[c], step),
+                    _ if unshifted => V::unshifted::<KIND>(words[c], step),
                     _ => V::level::<KIND>(words[c]),
                 };
                 if let Some((scale, bias)) = &weights {
                     // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
                     *level = bias[c].add_product::<false>(*level, scale[c]);
                 }
-                if !in_place && KIND != FP8 {
+                if !unshifted && KIND != FP8 {
                     words[c] = V::next::<KIND>(words[c]);
                 }
             }
@@ -359,7 +371,7 @@ impl Job<'_> {
                 debug_assert!(place + V::COUNT <= self.x.len());
                 // SAFETY: inside the rows as they were laid out, which end with whole blocks.
                 let x = unsafe { V::load(self.x.as_ptr().add(place)) };
-                for (inner, &level) in inner.iter_mut().zip(&levels) {
+                for (inner, &level) in inner.iter_mut().zip(&dequantize_codes) {
                     inner[i] = inner[i].add_product::<true>(level, x);
                 }
             }
@@ -369,7 +381,7 @@ impl Job<'_> {
             return;
         }
         // SAFETY: as above.
-        let scales = unsafe { self.picked::<V, C>(scales, group, places) };
+        let scales = unsafe { self.gather_factors::<V, C>(scales, group, lane_groups) };
         for ((sums, inner), scale) in sums.iter_mut().zip(inner).zip(scales) {
             for (sum, inner) in sums.iter_mut().zip(inner) {
                 *sum = sum.add_product::<true>(inner, scale);

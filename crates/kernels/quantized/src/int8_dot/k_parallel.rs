@@ -10,130 +10,138 @@ use umber_kernels_base::scratch;
 use umber_kernels_base::threads::parallel_ranges;
 use umber_types::Quantization;
 
-use super::laid_rows::LaidRows;
-use super::{BYTES, Digits, JOB, LANES, beginnings, is_centred, joined, middle, split, sum, sums_of_middles};
+use super::packed_rows::PackedRows;
+use super::{
+    BYTES, BYTES_PER_JOB, LANES, Limbs, combine_limbs, initial_sums, sum, to_limbs, uses_zero_point,
+    zero_point, zero_point_sums,
+};
 use crate::LARGEST_GROUP;
-use crate::bytes_apart::{self, BytesApart, block_bytes, is_across};
 use crate::codes::FP4_NUMBERS;
 use crate::kinds::{FP4, INT1, INT2, INT3, INT4, INT5, INT6, INT8, bits_of, kind_of};
-use crate::turned_product::TurnedProduct;
+use crate::qgemm::QGemm;
+use crate::unpack_bits::{self, BitUnpacker, block_bytes, crosses_bytes};
 
 /// Columns worked on together, which share the digits that are read.
 const COLUMNS: usize = 8;
-/// As many of them share what is read of [`evenly`] begun sums: of more columns, whose bytes are a power of two apart, the
+/// As many of them share what is read of [`has_uniform_initial_sums`] begun sums: of more columns, whose bytes are a power of two apart, the
 /// processor keeps too few in the first cache beside the digits.
 const HALF: usize = COLUMNS / 2;
 
 /// Do all lanes of a vector of codes begin with the same sums? Then those of a place are one number, not a vector, which leaves
 /// room in the first cache. The middle of codes of 8 bits is a multiple of the lanes, so that nothing is left over.
-const fn evenly(kind: u8, is_whole: bool) -> bool {
+const fn has_uniform_initial_sums(kind: u8, is_whole: bool) -> bool {
     kind == INT8 && is_whole
 }
 
-fn kind(how: Quantization) -> u8 {
-    kind_of(how).expect("kernels are compiled for codes of so many bits")
+fn kind(format: Quantization) -> u8 {
+    kind_of(format).expect("kernels are compiled for codes of so many bits")
 }
 
 /// Codes of a byte, which are the steps of a vector of them.
 const fn steps(bits: usize) -> usize {
-    if is_across(bits) { 1 } else { 8 / bits }
+    if crosses_bytes(bits) { 1 } else { 8 / bits }
 }
 
 /// Has the processor what codes of so many bits need?
 pub(super) fn is_suitable(bits: usize) -> bool {
-    !is_across(bits) || bytes_apart::is_available()
+    !crosses_bytes(bits) || unpack_bits::is_available()
 }
 
 /// A product whose left rows are laid out.
 struct Job<'a, const D: usize> {
-    product: &'a TurnedProduct<'a>,
+    product: &'a QGemm<'a>,
     /// Row by row: digits by block of bytes, step and place, beginnings by block and place, units and sums by group, padded.
-    laid: LaidRows<'a>,
+    packed_rows: PackedRows<'a>,
     /// Floats for the groups of a row.
     groups: usize,
     /// For each lane, its group counted from the first of its block.
-    places: [u32; LANES],
+    limb_offsets: [u32; LANES],
 }
 
 /// Compute a product.
 ///
 /// # Safety
 /// The processor has AVX-512 with VNNI, and the packed matrix [`is_suitable`].
-pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
-    let TurnedProduct { packed, rows, columns, .. } = *product;
-    let (how, depth) = (packed.how, product.depth());
-    let (bits, size) = (how.bits(), how.group_size());
+pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
+    let QGemm { quantized, rows, columns, .. } = *product;
+    let (format, depth) = (quantized.format, product.depth());
+    let (bits, size) = (format.bits(), format.group_size());
     let steps = steps(bits);
     let group_bytes = size / steps;
-    let row_bytes = how.words(depth) * 4;
+    let row_bytes = format.words(depth) * 4;
     let blocks = row_bytes.div_ceil(block_bytes(bits));
     let block_digits = BYTES * steps * D;
     // A vector is read from any group on.
-    let groups = packed.groups.next_multiple_of(LANES) + LANES;
-    let places = array_of(|lane| (lane * 4 / group_bytes) as u32);
-    LaidRows::with(rows * blocks * block_digits, rows * blocks * D * LANES, rows * groups, |mut laid| {
-        // SAFETY: the caller's.
-        unsafe { lay_rows::<D>(product, blocks, groups, &mut laid) };
-        let job = Job::<D> { product, laid, groups, places };
-        parallel_ranges(columns, JOB / row_bytes + 1, |part| {
+    let groups = quantized.groups.next_multiple_of(LANES) + LANES;
+    let limb_offsets = array_of(|lane| (lane * 4 / group_bytes) as u32);
+    PackedRows::with(
+        rows * blocks * block_digits,
+        rows * blocks * D * LANES,
+        rows * groups,
+        |mut packed_rows| {
             // SAFETY: the caller's.
-            unsafe {
-                match (kind(how), group_bytes >= BYTES) {
-                    (INT1, _) => job.columns::<INT1, false>(part),
-                    (INT2, _) => job.columns::<INT2, false>(part),
-                    (INT3, false) => job.columns::<INT3, false>(part),
-                    (INT3, true) => job.columns::<INT3, true>(part),
-                    (INT4, false) => job.columns::<INT4, false>(part),
-                    (INT4, true) => job.columns::<INT4, true>(part),
-                    (INT5, false) => job.columns::<INT5, false>(part),
-                    (INT5, true) => job.columns::<INT5, true>(part),
-                    (INT6, false) => job.columns::<INT6, false>(part),
-                    (INT6, true) => job.columns::<INT6, true>(part),
-                    (FP4, _) => job.columns::<FP4, false>(part),
-                    (_, false) => job.columns::<INT8, false>(part),
-                    (_, true) => job.columns::<INT8, true>(part),
+            unsafe { pack_rows::<D>(product, blocks, groups, &mut packed_rows) };
+            let job = Job::<D> { product, packed_rows, groups, limb_offsets };
+            parallel_ranges(columns, BYTES_PER_JOB / row_bytes + 1, |part| {
+                // SAFETY: the caller's.
+                unsafe {
+                    match (kind(format), group_bytes >= BYTES) {
+                        (INT1, _) => job.columns::<INT1, false>(part),
+                        (INT2, _) => job.columns::<INT2, false>(part),
+                        (INT3, false) => job.columns::<INT3, false>(part),
+                        (INT3, true) => job.columns::<INT3, true>(part),
+                        (INT4, false) => job.columns::<INT4, false>(part),
+                        (INT4, true) => job.columns::<INT4, true>(part),
+                        (INT5, false) => job.columns::<INT5, false>(part),
+                        (INT5, true) => job.columns::<INT5, true>(part),
+                        (INT6, false) => job.columns::<INT6, false>(part),
+                        (INT6, true) => job.columns::<INT6, true>(part),
+                        (FP4, _) => job.columns::<FP4, false>(part),
+                        (_, false) => job.columns::<INT8, false>(part),
+                        (_, true) => job.columns::<INT8, true>(part),
+                    }
                 }
-            }
-        });
-    });
+            });
+        },
+    );
 }
 
 /// Lay out the left rows, of so many blocks of bytes and padded groups.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usize, laid: &mut LaidRows) {
-    let (how, depth) = (product.packed.how, product.depth());
-    let (steps, size) = (steps(how.bits()), how.group_size());
+fn pack_rows<const D: usize>(product: &QGemm, blocks: usize, groups: usize, packed_rows: &mut PackedRows) {
+    let (format, depth) = (product.quantized.format, product.depth());
+    let (steps, size) = (steps(format.bits()), format.group_size());
     let (group_bytes, block_digits) = (size / steps, BYTES * steps * D);
-    laid.digits.fill(0);
-    laid.units.fill(0.0);
-    laid.sums.fill(0.0);
-    let mut split_up = [[0; LARGEST_GROUP]; D];
+    packed_rows.limbs.fill(0);
+    packed_rows.limb_scales.fill(0.0);
+    packed_rows.sums.fill(0.0);
+    let mut limbs_of_group = [[0; LARGEST_GROUP]; D];
     for (r, row) in product.x.chunks_exact(depth).enumerate() {
-        let digits = &mut laid.digits[r * blocks * block_digits..][..blocks * block_digits];
+        let limbs = &mut packed_rows.limbs[r * blocks * block_digits..][..blocks * block_digits];
         for (g, group) in row.chunks_exact(size).enumerate() {
-            laid.units[r * groups + g] = split(how, group, &mut split_up);
-            laid.sums[r * groups + g] = sum(group);
+            packed_rows.limb_scales[r * groups + g] = to_limbs(format, group, &mut limbs_of_group);
+            packed_rows.sums[r * groups + g] = sum(group);
             let bytes = g * group_bytes..(g + 1) * group_bytes;
             match steps {
-                1 => lay::<1, D>(&split_up, bytes, digits),
-                2 => lay::<2, D>(&split_up, bytes, digits),
-                4 => lay::<4, D>(&split_up, bytes, digits),
-                _ => lay::<8, D>(&split_up, bytes, digits),
+                1 => pack::<1, D>(&limbs_of_group, bytes, limbs),
+                2 => pack::<2, D>(&limbs_of_group, bytes, limbs),
+                4 => pack::<4, D>(&limbs_of_group, bytes, limbs),
+                _ => pack::<8, D>(&limbs_of_group, bytes, limbs),
             }
         }
     }
-    let even = evenly(kind(how), group_bytes >= BYTES);
+    let even = has_uniform_initial_sums(kind(format), group_bytes >= BYTES);
     let width = if even { 1 } else { LANES };
     for (block, begun) in
-        laid.digits.chunks_exact(block_digits).zip(laid.beginnings.chunks_exact_mut(D * width))
+        packed_rows.limbs.chunks_exact(block_digits).zip(packed_rows.initial_sums.chunks_exact_mut(D * width))
     {
-        let sums = sums_of_middles::<D>(how, block, BYTES, D * BYTES);
+        let sums = zero_point_sums::<D>(format, block, BYTES, D * BYTES);
         let sums = if even {
-            array_of(|place| _mm512_set1_epi32(_mm512_reduce_add_epi32(sums[place]) / LANES as i32))
+            array_of(|limb| _mm512_set1_epi32(_mm512_reduce_add_epi32(sums[limb]) / LANES as i32))
         } else {
             sums
         };
-        for (begun, begin) in begun.chunks_exact_mut(width).zip(beginnings(sums)) {
+        for (begun, begin) in begun.chunks_exact_mut(width).zip(initial_sums(sums)) {
             // SAFETY: as many numbers as are written.
             unsafe { _mm512_mask_storeu_epi32(begun.as_mut_ptr(), u16::MAX >> (LANES - width), begin) };
         }
@@ -142,17 +150,22 @@ fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usiz
 
 /// Lay out the digits of a group, whose codes are at some bytes of their row: first those that meet the lowest codes of the bytes.
 #[inline(always)]
-fn lay<const STEPS: usize, const D: usize>(split_up: &Digits<D>, bytes: Range<usize>, laid: &mut [i8]) {
+fn pack<const STEPS: usize, const D: usize>(
+    limbs_of_group: &Limbs<D>,
+    bytes: Range<usize>,
+    packed_rows: &mut [i8],
+) {
     let mut done = 0;
     while done < bytes.len() {
         let (block, byte) = ((bytes.start + done) / BYTES, (bytes.start + done) % BYTES);
         let count = (bytes.len() - done).min(BYTES - byte);
-        for (place, digits) in split_up.iter().enumerate() {
-            let digits = digits[done * STEPS..][..count * STEPS].as_chunks::<STEPS>().0;
+        for (limb, limbs) in limbs_of_group.iter().enumerate() {
+            let limbs = limbs[done * STEPS..][..count * STEPS].as_chunks::<STEPS>().0;
             for step in 0..STEPS {
-                let laid = &mut laid[((block * STEPS + step) * D + place) * BYTES + byte..][..count];
-                for (laid, digits) in laid.iter_mut().zip(digits) {
-                    *laid = digits[step];
+                let packed_rows =
+                    &mut packed_rows[((block * STEPS + step) * D + limb) * BYTES + byte..][..count];
+                for (packed_rows, limbs) in packed_rows.iter_mut().zip(limbs) {
+                    *packed_rows = limbs[step];
                 }
             }
         }
@@ -164,37 +177,41 @@ impl<const D: usize> Job<'_, D> {
     /// Compute some columns, where a vector of bytes is of one group (`WHOLE`) or perhaps of several.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn columns<const KIND: u8, const WHOLE: bool>(&self, part: Range<usize>) {
-        let (packed, groups) = (self.product.packed, self.groups);
-        scratch::with(COLUMNS * (groups + 2 * packed.groups), |memory: &mut [f32]| {
+        let (quantized, groups) = (self.product.quantized, self.groups);
+        scratch::with(COLUMNS * (groups + 2 * quantized.groups), |memory: &mut [f32]| {
             let (factors, memory) = memory.split_at_mut(COLUMNS * groups);
-            let (scales, biases) = memory.split_at_mut(COLUMNS * packed.groups);
+            let (scales, biases) = memory.split_at_mut(COLUMNS * quantized.groups);
             factors.fill(0.0);
             let mut column = part.start;
             while column < part.end {
                 let count = if part.end - column >= COLUMNS { COLUMNS } else { 1 };
                 let row = self.product.first + column;
-                let scales = packed.all_scales(row..row + count, scales);
-                let biases =
-                    if packed.how.has_biases() { packed.all_biases(row..row + count, biases) } else { &[] };
+                let scales = quantized.all_scales(row..row + count, scales);
+                let biases = if quantized.format.has_biases() {
+                    quantized.all_biases(row..row + count, biases)
+                } else {
+                    &[]
+                };
                 // Each stretch of them is read at once and long after the last, which the processor does not foresee either.
-                packed.prefetch_factors(row + count, count);
+                quantized.prefetch_factors(row + count, count);
                 for r in 0..self.product.rows {
                     if count == COLUMNS {
                         let (rest, centred) = self.factors::<COLUMNS>(r, scales, biases, factors);
-                        let is_centred = centred != 0;
-                        if is_centred && centred != (1 << COLUMNS) - 1 {
+                        let uses_zero_point = centred != 0;
+                        if uses_zero_point && centred != (1 << COLUMNS) - 1 {
                             for (c, rest) in rest.into_iter().enumerate() {
-                                let (factors, is_centred) = (&factors[c * groups..], centred >> c & 1 != 0);
-                                self.some::<KIND, WHOLE, 1>(r, column + c, factors, [rest], is_centred);
+                                let (factors, uses_zero_point) =
+                                    (&factors[c * groups..], centred >> c & 1 != 0);
+                                self.some::<KIND, WHOLE, 1>(r, column + c, factors, [rest], uses_zero_point);
                             }
-                        } else if const { evenly(KIND, WHOLE) } {
+                        } else if const { has_uniform_initial_sums(KIND, WHOLE) } {
                             for (half, rest) in rest.as_chunks::<HALF>().0.iter().enumerate() {
                                 let factors = &factors[half * HALF * groups..];
                                 let column = column + half * HALF;
-                                self.some::<KIND, WHOLE, HALF>(r, column, factors, *rest, is_centred);
+                                self.some::<KIND, WHOLE, HALF>(r, column, factors, *rest, uses_zero_point);
                             }
                         } else {
-                            self.some::<KIND, WHOLE, COLUMNS>(r, column, factors, rest, is_centred);
+                            self.some::<KIND, WHOLE, COLUMNS>(r, column, factors, rest, uses_zero_point);
                         }
                     } else {
                         let (rest, centred) = self.factors::<1>(r, scales, biases, factors);
@@ -207,7 +224,7 @@ impl<const D: usize> Job<'_, D> {
     }
 
     /// What sums of products with the codes of `C` columns are multiplied by, for each group; answers what the rest of the
-    /// weights adds, in some lane, and a bit for each column: whether its codes are counted from their middle then ([`is_centred`]).
+    /// weights adds, in some lane, and a bit for each column: whether its codes are counted from their middle then ([`uses_zero_point`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn factors<const C: usize>(
@@ -217,13 +234,13 @@ impl<const D: usize> Job<'_, D> {
         biases: &[f32],
         factors: &mut [f32],
     ) -> ([__m512; C], u32) {
-        let count = self.product.packed.groups;
+        let count = self.product.quantized.groups;
         let has_biases = !biases.is_empty();
         assert!(scales.len() == C * count && C * self.groups <= factors.len());
         assert!(biases.len() == scales.len() || !has_biases);
-        let units = &self.laid.units[r * self.groups..][..self.groups];
-        let of_x = &self.laid.sums[r * self.groups..][..self.groups];
-        let middle = _mm512_set1_ps(f32::from(middle(self.product.packed.how)));
+        let limb_scales = &self.packed_rows.limb_scales[r * self.groups..][..self.groups];
+        let of_x = &self.packed_rows.sums[r * self.groups..][..self.groups];
+        let zero_point = _mm512_set1_ps(f32::from(zero_point(self.product.quantized.format)));
         let mut rests = [_mm512_setzero_ps(); C];
         let mut doubt = _mm512_setzero_ps();
         for (c, rest) in rests.iter_mut().enumerate() {
@@ -232,14 +249,14 @@ impl<const D: usize> Job<'_, D> {
                 // SAFETY: only what is inside of a column is read of scales and biases; the others are padded.
                 unsafe {
                     let scale = _mm512_maskz_loadu_ps(mask, scales.as_ptr().add(c * count + g));
-                    let unit = _mm512_loadu_ps(units.as_ptr().add(g));
+                    let limb_scale = _mm512_loadu_ps(limb_scales.as_ptr().add(g));
                     let factor = factors.as_mut_ptr().add(c * self.groups + g);
-                    _mm512_storeu_ps(factor, _mm512_mul_ps(scale, unit));
+                    _mm512_storeu_ps(factor, _mm512_mul_ps(scale, limb_scale));
                     if !has_biases {
                         continue;
                     }
                     let bias = _mm512_maskz_loadu_ps(mask, biases.as_ptr().add(c * count + g));
-                    let centred = _mm512_fmadd_ps(scale, middle, bias);
+                    let centred = _mm512_fmadd_ps(scale, zero_point, bias);
                     *rest = _mm512_fmadd_ps(centred, _mm512_loadu_ps(of_x.as_ptr().add(g)), *rest);
                     let loss = _mm512_sub_ps(_mm512_abs_ps(centred), _mm512_abs_ps(bias));
                     doubt = _mm512_max_ps(doubt, loss);
@@ -251,10 +268,11 @@ impl<const D: usize> Job<'_, D> {
         if _mm512_cmp_ps_mask::<_CMP_GT_OQ>(doubt, _mm512_setzero_ps()) != 0 {
             for (c, rest) in rests.iter_mut().enumerate() {
                 let column = c * count..(c + 1) * count;
-                let how = self.product.packed.how;
-                let (sum, is_centred) = rest_of_column(how, &scales[column.clone()], &biases[column], of_x);
+                let format = self.product.quantized.format;
+                let (sum, uses_zero_point) =
+                    rest_of_column(format, &scales[column.clone()], &biases[column], of_x);
                 *rest = sum;
-                centred ^= u32::from(!is_centred) << c;
+                centred ^= u32::from(!uses_zero_point) << c;
             }
         }
         (rests, centred)
@@ -269,32 +287,32 @@ impl<const D: usize> Job<'_, D> {
         column: usize,
         factors: &[f32],
         rest: [__m512; C],
-        is_centred: bool,
+        uses_zero_point: bool,
     ) {
-        let (product, laid, groups) = (self.product, &self.laid, self.groups);
+        let (product, packed_rows, groups) = (self.product, &self.packed_rows, self.groups);
         let bits = const { bits_of(KIND) };
         let (steps, block_bytes) = (steps(bits), block_bytes(bits));
         let bytes = product.bytes(column..column + C);
         let (first, length) = (bytes.as_ptr(), bytes.len() / C);
         let blocks = length.div_ceil(block_bytes);
         let row_digits = blocks * BYTES * steps * D;
-        let digits = &laid.digits[r * row_digits..][..row_digits];
+        let limbs = &packed_rows.limbs[r * row_digits..][..row_digits];
         // Groups have a power of two of codes.
-        let (block_codes, log_size) = (BYTES * steps, product.packed.how.group_size().trailing_zeros());
+        let (block_codes, log_size) = (BYTES * steps, product.quantized.format.group_size().trailing_zeros());
         // SAFETY: so many places are there.
-        let places = unsafe { _mm512_loadu_si512(self.places.as_ptr().cast()) };
+        let limb_offsets = unsafe { _mm512_loadu_si512(self.limb_offsets.as_ptr().cast()) };
         let code = _mm512_set1_epi8(((1u32 << bits) - 1) as u8 as i8);
-        let apart = BytesApart::new(bits);
+        let unpacker = BitUnpacker::new(bits);
         // SAFETY: as many bytes as are read.
         let numbers = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(FP4_NUMBERS.as_ptr().cast()) });
         // Numbers, or vectors, for each place: of each block, or of all.
-        let width = if const { evenly(KIND, WHOLE) } { 1 } else { LANES };
+        let width = if const { has_uniform_initial_sums(KIND, WHOLE) } { 1 } else { LANES };
         let mut from_zero = [0; 4 * LANES];
-        let (begun, step) = if is_centred {
-            (&laid.beginnings[r * blocks * D * width..][..blocks * D * width], D * width)
+        let (begun, step) = if uses_zero_point {
+            (&packed_rows.initial_sums[r * blocks * D * width..][..blocks * D * width], D * width)
         } else {
             for (begun, begin) in
-                from_zero.chunks_exact_mut(width).zip(beginnings([_mm512_setzero_si512(); D]))
+                from_zero.chunks_exact_mut(width).zip(initial_sums([_mm512_setzero_si512(); D]))
             {
                 // SAFETY: as many numbers as are written.
                 unsafe { _mm512_mask_storeu_epi32(begun.as_mut_ptr(), u16::MAX >> (LANES - width), begin) };
@@ -302,16 +320,16 @@ impl<const D: usize> Job<'_, D> {
             (&from_zero[..D * width], 0)
         };
         let mut sums = [_mm512_setzero_ps(); C];
-        for (block, digits) in digits.chunks_exact(BYTES * steps * D).enumerate() {
+        for (block, limbs) in limbs.chunks_exact(BYTES * steps * D).enumerate() {
             let start = block * block_bytes;
             let mut begin = [_mm512_setzero_si512(); D];
-            for (place, begin) in begin.iter_mut().enumerate() {
-                let start = block * step + place * width;
+            for (limb, begin) in begin.iter_mut().enumerate() {
+                let start = block * step + limb * width;
                 debug_assert!(start + width <= begun.len());
                 // SAFETY: inside of what was made for this.
                 *begin = unsafe {
                     let start = begun.as_ptr().add(start);
-                    if const { evenly(KIND, WHOLE) } {
+                    if const { has_uniform_initial_sums(KIND, WHOLE) } {
                         _mm512_set1_epi32(*start)
                     } else {
                         _mm512_loadu_si512(start.cast())
@@ -326,18 +344,18 @@ impl<const D: usize> Job<'_, D> {
                 prefetch(first.wrapping_add(COLUMNS * length + C * start + c * block_bytes));
                 let row = first.wrapping_add(c * length + start);
                 // SAFETY: what is left of the row; who calls [`run`] has asked for the instructions.
-                let mut words = unsafe { read::<KIND, WHOLE>(row, length - start, &apart) };
+                let mut words = unsafe { read::<KIND, WHOLE>(row, length - start, &unpacker) };
                 let mut inner = begin;
-                for (step, digits) in digits.chunks_exact(BYTES * D).enumerate() {
+                for (step, limbs) in limbs.chunks_exact(BYTES * D).enumerate() {
                     let codes = if KIND == INT8 { words } else { _mm512_and_si512(words, code) };
                     let codes = if KIND == FP4 { _mm512_shuffle_epi8(numbers, codes) } else { codes };
-                    for place in 0..D {
+                    for limb in 0..D {
                         // SAFETY: a vector of digits for each place.
-                        let x = unsafe { _mm512_loadu_si512(digits.as_ptr().add(place * BYTES).cast()) };
-                        if steps == 1 && place == 1 {
+                        let x = unsafe { _mm512_loadu_si512(limbs.as_ptr().add(limb * BYTES).cast()) };
+                        if steps == 1 && limb == 1 {
                             inner[1] = _mm512_slli_epi32::<8>(inner[0]);
                         }
-                        inner[place] = _mm512_dpbusd_epi32(inner[place], codes, x);
+                        inner[limb] = _mm512_dpbusd_epi32(inner[limb], codes, x);
                     }
                     if step + 1 < steps {
                         words = _mm512_srl_epi16(words, _mm_cvtsi32_si128(bits as i32));
@@ -354,16 +372,16 @@ impl<const D: usize> Job<'_, D> {
                     if WHOLE {
                         _mm512_set1_ps(*start)
                     } else {
-                        _mm512_permutexvar_ps(places, _mm512_loadu_ps(start))
+                        _mm512_permutexvar_ps(limb_offsets, _mm512_loadu_ps(start))
                     }
                 };
-                *sum = _mm512_fmadd_ps(joined(pair, &inner), factor, *sum);
+                *sum = _mm512_fmadd_ps(combine_limbs(pair, &inner), factor, *sum);
             }
         }
         for (c, (sum, rest)) in sums.into_iter().zip(rest).enumerate() {
-            let place = r * product.columns + column + c;
+            let limb = r * product.columns + column + c;
             // SAFETY: inside the output, in a column that this job alone writes.
-            unsafe { *product.out.at(place as isize) = _mm512_reduce_add_ps(_mm512_add_ps(sum, rest)) };
+            unsafe { *product.out.at(limb as isize) = _mm512_reduce_add_ps(_mm512_add_ps(sum, rest)) };
         }
     }
 }
@@ -378,30 +396,30 @@ impl<const D: usize> Job<'_, D> {
 unsafe fn read<const KIND: u8, const WHOLE: bool>(
     row: *const u8,
     rest: usize,
-    apart: &BytesApart,
+    unpacker: &BitUnpacker,
 ) -> __m512i {
     // SAFETY: only what is inside of the row is read; the caller's promise.
     unsafe {
-        let is_across = is_across(const { bits_of(KIND) });
-        let packed = if WHOLE && !is_across || rest >= BYTES {
+        let crosses_bytes = crosses_bytes(const { bits_of(KIND) });
+        let quantized = if WHOLE && !crosses_bytes || rest >= BYTES {
             _mm512_loadu_si512(row.cast())
         } else {
             _mm512_maskz_loadu_epi8((1 << rest) - 1, row.cast())
         };
-        if is_across { apart.move_codes(packed) } else { packed }
+        if crosses_bytes { unpacker.unpack(quantized) } else { quantized }
     }
 }
 
 /// What the biases of a column add, in some lane, and whether its codes are counted from their middle.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn rest_of_column(how: Quantization, scales: &[f32], biases: &[f32], of_x: &[f32]) -> (__m512, bool) {
-    let is_centred = is_centred(how, scales, biases);
-    let middle = f32::from(middle(how));
+fn rest_of_column(format: Quantization, scales: &[f32], biases: &[f32], of_x: &[f32]) -> (__m512, bool) {
+    let uses_zero_point = uses_zero_point(format, scales, biases);
+    let zero_point = f32::from(zero_point(format));
     let mut rest = [0.0; LANES];
     for (g, ((scale, &bias), x)) in scales.iter().zip(biases).zip(of_x).enumerate() {
-        let bias = if is_centred { scale.mul_add(middle, bias) } else { bias };
+        let bias = if uses_zero_point { scale.mul_add(zero_point, bias) } else { bias };
         rest[g % LANES] += bias * x;
     }
     // SAFETY: a vector of lanes.
-    (unsafe { _mm512_loadu_ps(rest.as_ptr()) }, is_centred)
+    (unsafe { _mm512_loadu_ps(rest.as_ptr()) }, uses_zero_point)
 }

@@ -1,4 +1,4 @@
-//! Products with a quantised matrix, turned: what [`digits`](super::digits) and [`few_rows`](super::few_rows) compute.
+//! Products with a quantised matrix, turned: what [`int8_dot`](super::digits) and [`skinny_qgemm`](super::few_rows) compute.
 
 use std::ops::Add;
 #[cfg(target_arch = "x86_64")]
@@ -10,15 +10,15 @@ use umber_kernels_base::tree_reduce::tree_reduce;
 
 #[cfg(target_arch = "x86_64")]
 use super::codes::as_bytes;
-use super::packed::Packed;
+use super::packed::QuantizedRows;
 
 /// Numbers summed up side by side.
 const LANES: usize = 16;
 
 /// `out[r, j] = sum over i of x[r, i] * w[first + j, i]`, for dense `x` of `rows` rows, one at least, of some length, and dense
 /// `out`.
-pub(super) struct TurnedProduct<'a> {
-    pub(super) packed: &'a Packed<'a>,
+pub(super) struct QGemm<'a> {
+    pub(super) quantized: &'a QuantizedRows<'a>,
     /// The row of the matrix that the first column is of.
     pub(super) first: usize,
     pub(super) x: &'a [f32],
@@ -28,7 +28,7 @@ pub(super) struct TurnedProduct<'a> {
     pub(super) out: Target<f32>,
 }
 
-impl TurnedProduct<'_> {
+impl QGemm<'_> {
     /// Numbers of a left row.
     pub(super) fn depth(&self) -> usize {
         self.x.len() / self.rows
@@ -37,18 +37,18 @@ impl TurnedProduct<'_> {
     /// The groups of the left rows, in order.
     #[inline(always)]
     pub(super) fn groups(&self) -> impl Iterator<Item = &[f32]> {
-        self.x.chunks_exact(self.packed.how.group_size())
+        self.x.chunks_exact(self.quantized.format.group_size())
     }
 
     /// The packed words that a column is of.
     pub(super) fn words(&self, column: usize) -> &[u32] {
-        self.packed.words(self.first + column)
+        self.quantized.words(self.first + column)
     }
 
     /// The packed words that some columns are of, one column after the other.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn all_words(&self, columns: Range<usize>) -> &[u32] {
-        self.packed.all_words(self.first + columns.start..self.first + columns.end)
+        self.quantized.all_words(self.first + columns.start..self.first + columns.end)
     }
 
     /// As [`all_words`](Self::all_words), as bytes.
@@ -58,13 +58,13 @@ impl TurnedProduct<'_> {
     }
 
     /// Is nothing far above its neighbours?
-    pub(super) fn is_close(&self) -> bool {
+    pub(super) fn has_no_outliers(&self) -> bool {
         vectorised(
             #[inline(always)]
             || {
                 let mut all = true;
                 for group in self.groups() {
-                    all &= is_close(group);
+                    all &= has_no_outliers(group);
                 }
                 all
             },
@@ -76,15 +76,15 @@ impl TurnedProduct<'_> {
 /// beside what is left of its neighbours: the 2^-31 of it that four digits leave away 2^-24 of what is not zero, in the mean. So
 /// that a few large numbers do not stand for many small ones, none counts for more than a sixteenth.
 #[inline(always)]
-fn is_close(group: &[f32]) -> bool {
-    const MOST: f32 = 1.0 / 16.0;
+fn has_no_outliers(group: &[f32]) -> bool {
+    const MAX_SHARE: f32 = 1.0 / 16.0;
     /// The least mean of the others.
-    const LEAST: f32 = 1.0 / 128.0;
-    let largest = largest(group);
-    let most = largest * MOST;
+    const MIN_MEAN: f32 = 1.0 / 128.0;
+    let largest = max_abs(group);
+    let most = largest * MAX_SHARE;
     let sum = sum_over(group, |value| value.abs().min(most));
     let others = (sum_over(group, |value| f32::from(u8::from(value != 0.0))) - 1.0).max(0.0);
-    sum >= most + others * (largest * LEAST)
+    sum >= most + others * (largest * MIN_MEAN)
 }
 
 /// The sum of what `of` says of each number of a group.
@@ -101,7 +101,7 @@ pub(super) fn sum_over<T: Default + Copy + Add<Output = T>>(group: &[f32], of: i
 
 /// The greatest magnitude, or something that is not finite.
 #[inline(always)]
-pub(super) fn largest(values: &[f32]) -> f32 {
+pub(super) fn max_abs(values: &[f32]) -> f32 {
     // The bits of magnitudes are in the order of the magnitudes, below those of what is not finite.
     f32::from_bits(values.iter().fold(0, |most: u32, value| most.max(value.abs().to_bits())))
 }
@@ -124,7 +124,7 @@ mod tests {
             &[(1.0, 60), (1e-6, 4)],
         ];
         for values in close {
-            assert!(is_close(&of(values)), "{values:?}");
+            assert!(has_no_outliers(&of(values)), "{values:?}");
         }
         let far: [&[(f32, usize)]; 4] = [
             &[(0.0, 62), (1e-6, 1), (-5.0, 1)],
@@ -133,7 +133,7 @@ mod tests {
             &[(1.0, 1), (1e-3, 127)],
         ];
         for values in far {
-            assert!(!is_close(&of(values)), "{values:?}");
+            assert!(!has_no_outliers(&of(values)), "{values:?}");
         }
     }
 }

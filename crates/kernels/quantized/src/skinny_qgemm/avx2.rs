@@ -4,24 +4,26 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::codes::{Codes, step_by_step};
-use super::{Job, TurnedProduct, bytes_of_four, prepared};
+use super::{Job, QGemm, bytes_of_four, with_packed_rows};
 use crate::kinds::{FP4, FP8, bits_of, table, unit_of};
 
-pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
+pub(super) unsafe fn run(product: &QGemm, kind: u8) {
     // SAFETY: the caller's.
-    prepared::<__m256>(product, kind, |job, part, room| unsafe { some(job, kind, part, room) });
+    with_packed_rows::<__m256>(product, kind, |job, part, scratch| unsafe {
+        columns_of_kind(job, kind, part, scratch)
+    });
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
+unsafe fn columns_of_kind(job: &Job, kind: u8, part: Range<usize>, scratch: &mut [f32]) {
     // SAFETY: the caller's.
-    unsafe { job.dispatch::<__m256>(kind, part, room) };
+    unsafe { job.dispatch::<__m256>(kind, part, scratch) };
 }
 
-// SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
+// SAFETY of all: only used inside of `columns_of_kind`, whose caller knows that the processor has these instructions.
 impl Codes for __m256 {
     type Words = __m256i;
-    const IN_PLACE: bool = true;
+    const UNSHIFTED: bool = true;
 
     #[inline(always)]
     unsafe fn words(from: *const u32) -> __m256i {
@@ -96,24 +98,24 @@ impl Codes for __m256 {
                 return step_by_step(words);
             }
             // The lower halves of all words, then the upper ones.
-            let places = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
-            let halves = _mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(places));
+            let permutation = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+            let halves = _mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(permutation));
             let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(halves);
-            let mut levels = [_mm256_setzero_ps(); 4];
+            let mut dequantize_codes = [_mm256_setzero_ps(); 4];
             for (i, codes) in [_mm256_slli_epi16::<8>(halves), halves].into_iter().enumerate() {
                 // The bits of a float of sixteen bits, but for its exponent, which is eight less.
                 let codes = _mm256_and_si256(_mm256_srai_epi16::<1>(codes), _mm256_set1_epi16(!0x407f));
                 let parts = [_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes)];
-                for (level, part) in levels[i..].iter_mut().step_by(2).zip(parts) {
+                for (level, part) in dequantize_codes[i..].iter_mut().step_by(2).zip(parts) {
                     *level = _mm256_mul_ps(_mm256_cvtph_ps(part), _mm256_set1_ps(256.0));
                 }
             }
-            levels
+            dequantize_codes
         }
     }
 
     #[inline(always)]
-    fn in_place<const KIND: u8>(words: __m256i, step: usize) -> __m256 {
+    fn unshifted<const KIND: u8>(words: __m256i, step: usize) -> __m256 {
         let bits = bits_of(KIND);
         // SAFETY: see above.
         unsafe {
@@ -132,8 +134,8 @@ impl Codes for __m256 {
     }
 
     #[inline(always)]
-    unsafe fn pick(from: *const f32, places: __m256i) -> __m256 {
+    unsafe fn gather(from: *const f32, permutation: __m256i) -> __m256 {
         // SAFETY: the caller's.
-        unsafe { _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), places) }
+        unsafe { _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), permutation) }
     }
 }

@@ -4,44 +4,46 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::codes::{Codes, step_by_step};
-use super::{Job, TurnedProduct, bytes_of_four, prepared};
+use super::{Job, QGemm, bytes_of_four, with_packed_rows};
 use crate::kinds::{FP4, FP8, INT1, INT2, INT3, INT4, INT5, bits_of, table, unit_of};
 
-pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
+pub(super) unsafe fn run(product: &QGemm, kind: u8) {
     // SAFETY: the caller's.
-    prepared::<__m512>(product, kind, |job, part, room| unsafe { some(job, kind, part, room) });
+    with_packed_rows::<__m512>(product, kind, |job, part, scratch| unsafe {
+        columns_of_kind(job, kind, part, scratch)
+    });
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
-unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
+unsafe fn columns_of_kind(job: &Job, kind: u8, part: Range<usize>, scratch: &mut [f32]) {
     // SAFETY: the caller's.
-    unsafe { job.dispatch::<__m512>(kind, part, room) };
+    unsafe { job.dispatch::<__m512>(kind, part, scratch) };
 }
 
 /// Places of the lower halves of all words, then of the upper ones.
 const fn halves() -> [u16; 32] {
-    let mut places = [0; 32];
+    let mut permutation = [0; 32];
     let mut i = 0;
     while i < 32 {
-        places[i] = (i % 16 * 2 + i / 16) as u16;
+        permutation[i] = (i % 16 * 2 + i / 16) as u16;
         i += 1;
     }
-    places
+    permutation
 }
 
 /// Where the pairs of bytes of each four units of so many bits lie.
 const fn quarters(unit: usize) -> [u16; 32] {
-    let mut places = [0; 32];
+    let mut permutation = [0; 32];
     let mut i = 0;
     while i < 32 {
         let place = i / 8 * (unit / 4) + i % 8;
-        places[i] = if place < 32 { place as u16 } else { 0 };
+        permutation[i] = if place < 32 { place as u16 } else { 0 };
         i += 1;
     }
-    places
+    permutation
 }
 
-// SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
+// SAFETY of all: only used inside of `columns_of_kind`, whose caller knows that the processor has these instructions.
 impl Codes for __m512 {
     type Words = __m512i;
 
@@ -61,8 +63,8 @@ impl Codes for __m512 {
             }
             let read = _mm512_maskz_loadu_epi32((1 << (unit / 2)) - 1, from.cast());
             // Four units to each part, in which bytes can be moved.
-            let places = const { quarters(unit_of(KIND)) };
-            let quarters = _mm512_permutexvar_epi16(_mm512_loadu_si512(places.as_ptr().cast()), read);
+            let permutation = const { quarters(unit_of(KIND)) };
+            let quarters = _mm512_permutexvar_epi16(_mm512_loadu_si512(permutation.as_ptr().cast()), read);
             let bytes = const { bytes_of_four(unit_of(KIND)) };
             let bytes = _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast()));
             let words = _mm512_shuffle_epi8(quarters, bytes);
@@ -117,18 +119,18 @@ impl Codes for __m512 {
                 return step_by_step(words);
             }
             // The lower halves of all words, then the upper ones.
-            let places = const { halves() };
-            let halves = _mm512_permutexvar_epi16(_mm512_loadu_si512(places.as_ptr().cast()), words);
-            let mut levels = [_mm512_setzero_ps(); 4];
+            let permutation = const { halves() };
+            let halves = _mm512_permutexvar_epi16(_mm512_loadu_si512(permutation.as_ptr().cast()), words);
+            let mut dequantize_codes = [_mm512_setzero_ps(); 4];
             for (i, codes) in [_mm512_slli_epi16::<8>(halves), halves].into_iter().enumerate() {
                 // The bits of a float of sixteen bits, but for its exponent, which is eight less.
                 let codes = _mm512_and_si512(_mm512_srai_epi16::<1>(codes), _mm512_set1_epi16(!0x407f));
                 let parts = [_mm512_castsi512_si256(codes), _mm512_extracti64x4_epi64::<1>(codes)];
-                for (level, part) in levels[i..].iter_mut().step_by(2).zip(parts) {
+                for (level, part) in dequantize_codes[i..].iter_mut().step_by(2).zip(parts) {
                     *level = _mm512_mul_ps(_mm512_cvtph_ps(part), _mm512_set1_ps(256.0));
                 }
             }
-            levels
+            dequantize_codes
         }
     }
 
@@ -139,8 +141,8 @@ impl Codes for __m512 {
     }
 
     #[inline(always)]
-    unsafe fn pick(from: *const f32, places: __m512i) -> __m512 {
+    unsafe fn gather(from: *const f32, permutation: __m512i) -> __m512 {
         // SAFETY: the caller's.
-        unsafe { _mm512_permutexvar_ps(places, _mm512_loadu_ps(from)) }
+        unsafe { _mm512_permutexvar_ps(permutation, _mm512_loadu_ps(from)) }
     }
 }
