@@ -13,12 +13,12 @@ use umber_core::ops;
 use umber_core::primitives::convolution::{Convolution, ConvolutionWeight};
 use umber_core::primitives::indexed_matmul::IndexedMatMul;
 use umber_core::primitives::segmented_matmul::SegmentedMatMul;
-use umber_types::{ConvAxis, Convolving, ErrorKind};
+use umber_types::{ConvAxis, ConvParams, ErrorKind};
 
-fn ways() -> Vec<Convolving> {
+fn ways() -> Vec<ConvParams> {
     let one = ConvAxis { stride: 2, low: 1, high: 2, kernel_dilation: 2, input_dilation: 3 };
     let two = ConvAxis { stride: 1, low: 0, high: 1, kernel_dilation: 1, input_dilation: 1 };
-    [1, 2].map(|groups| Convolving { axes: smallvec![one, two], groups }).into()
+    [1, 2].map(|groups| ConvParams { axes: smallvec![one, two], groups }).into()
 }
 
 /// Small whole numbers.

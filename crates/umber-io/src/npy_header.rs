@@ -240,7 +240,7 @@ fn element_of(typestr: &str) -> Element {
     if code == "f1" {
         return Element::Number(DType::Float8E5M2);
     }
-    let known = DType::COMPUTED.into_iter().find(|&dtype| word_of(dtype) == code);
+    let known = DType::COMPUTE.into_iter().find(|&dtype| word_of(dtype) == code);
     if let Some(dtype) = known {
         return Element::Number(dtype);
     }

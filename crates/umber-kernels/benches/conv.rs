@@ -7,7 +7,7 @@ mod common;
 use common::{Operand, Work, case};
 use num_traits::FromPrimitive;
 use umber_kernels::conv::{convolve, weight_gradient};
-use umber_types::{ConvAxis, Convolving, Element, bf16};
+use umber_types::{ConvAxis, ConvParams, Element, bf16};
 
 /// A convolution over axes that are all alike, padded by half a kernel.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ fn convolutions<T: Element + FromPrimitive>(what: &str, sizes: Sizes) {
     let Sizes { axes, batch, length, taps, stride, groups, channels: [inputs, outputs] } = sizes;
     let pad = (taps / 2) as isize;
     let axis = ConvAxis { stride, low: pad, high: pad, ..ConvAxis::PLAIN };
-    let how = Convolving { axes: (0..axes).map(|_| axis).collect(), groups };
+    let how = ConvParams { axes: (0..axes).map(|_| axis).collect(), groups };
     let shape = |first: usize, each: usize, last: usize| -> Vec<usize> {
         [first].into_iter().chain(std::iter::repeat_n(each, axes)).chain([last]).collect()
     };

@@ -37,7 +37,7 @@ fn functions(filter: &str) {
         let tape =
             Tape { inputs: vec![DType::Float32], steps: vec![Step::Unary { kind, x: 0 }], outputs: vec![1] };
         let Ok(program) = Program::new(&tape) else { continue };
-        if kind.answers_bool() || !kind.name().contains(filter) {
+        if kind.returns_bool() || !kind.name().contains(filter) {
             continue;
         }
         println!("{:14} {:8.3} ns", kind.name(), per_element(&program, 1, 1000));
@@ -46,7 +46,7 @@ fn functions(filter: &str) {
         let steps = vec![Step::Binary { kind, a: 0, b: 1 }];
         let tape = Tape { inputs: vec![DType::Float32; 2], steps, outputs: vec![2] };
         let Ok(program) = Program::new(&tape) else { continue };
-        if kind.answers_bool() || !kind.name().contains(filter) {
+        if kind.returns_bool() || !kind.name().contains(filter) {
             continue;
         }
         println!("{:14} {:8.3} ns", kind.name(), per_element(&program, 2, 1000));

@@ -4,12 +4,12 @@
 use smallvec::smallvec;
 use umber_kernels::conv::{convolve, weight_gradient};
 use umber_kernels::{View, ViewMut};
-use umber_types::{ConvAxis, Convolving, Element, Layout, Shape, bf16, f16};
+use umber_types::{ConvAxis, ConvParams, Element, Layout, Shape, bf16, f16};
 
 /// A convolution to try: parameters, and lengths of batch, channels of a group, input and kernel.
 #[derive(Clone, Debug)]
 struct Case {
-    how: Convolving,
+    how: ConvParams,
     batch: usize,
     inputs: usize,
     outputs: usize,
@@ -88,7 +88,7 @@ fn cases() -> Vec<Case> {
         input_dilation,
     };
     let one = |axis, groups, [batch, inputs, outputs, length, taps]: [usize; 5]| Case {
-        how: Convolving { axes: smallvec![axis], groups },
+        how: ConvParams { axes: smallvec![axis], groups },
         batch,
         inputs,
         outputs,
@@ -100,7 +100,7 @@ fn cases() -> Vec<Case> {
                [batch, inputs, outputs]: [usize; 3],
                lengths: [usize; 2],
                taps: [usize; 2]| Case {
-        how: Convolving { axes: axes.into_iter().collect(), groups },
+        how: ConvParams { axes: axes.into_iter().collect(), groups },
         batch,
         inputs,
         outputs,
@@ -176,7 +176,7 @@ fn cases() -> Vec<Case> {
         one(axis(1, 1, 1, 1, 1), 1, [1, 450, 20, 12, 3]),
         two([axis(1, 1, 1, 1, 1); 2], 1, [4, 200, 2], [12, 10], [3, 3]),
         Case {
-            how: Convolving {
+            how: ConvParams {
                 axes: smallvec![axis(1, 1, 1, 1, 1), axis(2, 0, 1, 1, 1), axis(1, 0, 0, 2, 1)],
                 groups: 2,
             },
@@ -187,7 +187,7 @@ fn cases() -> Vec<Case> {
             taps: vec![2, 3, 2],
         },
         Case {
-            how: Convolving {
+            how: ConvParams {
                 axes: smallvec![axis(1, 1, 1, 1, 1), axis(2, 1, 1, 1, 1), axis(1, 2, 2, 2, 1)],
                 groups: 18,
             },
@@ -315,7 +315,7 @@ fn narrow_groups_meet_no_zeros() {
     // Taps outside the input are left out: an infinite weight there makes no NaN. An infinite element stays in its group.
     for (groups, channels) in [(20, 1), (5, 4), (3, 1)] {
         let axis = ConvAxis { low: 1, high: 1, ..ConvAxis::PLAIN };
-        let how = Convolving { axes: smallvec![axis, axis], groups };
+        let how = ConvParams { axes: smallvec![axis, axis], groups };
         let (x, w, y) = ([1, 5, 11, groups * channels], [groups * channels, 3, 3, channels], [5, 11]);
         let (lx, lw) = (Layout::contiguous(Shape::from(x)), Layout::contiguous(Shape::from(w)));
         let mut weight = vec![1f32; lw.shape.size()];

@@ -14,7 +14,7 @@ fn made<T: Element>(zero: T, shape: &[usize], make: impl FnOnce(ViewMut)) -> Vec
 
 #[test]
 fn fill_every_dtype() {
-    for dtype in DType::COMPUTED {
+    for dtype in DType::COMPUTE {
         for size in [0, 1, 5, 300_000] {
             let value = Scalar::Int(3).cast(dtype);
             match_dtype!(dtype, T => {

@@ -218,7 +218,7 @@ proptest! {
     #[test]
     fn slices(shape in shapes(), leading in prop::collection::vec(0usize..6, 0..3), mask: u8, seed: u64) {
         if let Some(case) = Case::draw(shape, leading, mask, seed) {
-            for dtype in DType::COMPUTED {
+            for dtype in DType::COMPUTE {
                 match_dtype!(dtype, T => {
                     check_gather::<T>(&case, seed);
                     for &kind in ScatterKind::ALL {
@@ -232,7 +232,7 @@ proptest! {
     #[test]
     fn along_an_axis(shape in shapes(), axis: usize, count in 0usize..9, seed: u64) {
         if !shape.contains(&0) && !shape.is_empty() {
-            for dtype in DType::COMPUTED {
+            for dtype in DType::COMPUTE {
                 match_dtype!(dtype, T => check_axis::<T>(&shape, axis % shape.len(), count, seed));
             }
         }

@@ -128,7 +128,7 @@ proptest! {
     fn sorting(shape in shapes(), axis: usize, seed: u64) {
         if !shape.is_empty() {
             let layout = scrambled(&shape, seed, true);
-            for dtype in DType::COMPUTED {
+            for dtype in DType::COMPUTE {
                 match_dtype!(dtype, T => check_sort::<T>(&layout, axis % shape.len(), 9, seed));
             }
         }
@@ -138,7 +138,7 @@ proptest! {
     fn scanning(shape in shapes(), axis: usize, seed: u64) {
         if !shape.is_empty() {
             let layout = scrambled(&shape, seed, true);
-            for dtype in DType::COMPUTED {
+            for dtype in DType::COMPUTE {
                 match_dtype!(dtype, T => check_scan::<T>(&layout, axis % shape.len(), seed));
             }
         }

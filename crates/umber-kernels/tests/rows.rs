@@ -214,7 +214,7 @@ proptest! {
     fn places(shape in shapes(), axis: usize, keep: bool, seed: u64) {
         if !shape.is_empty() {
             let layout = scrambled(&shape, seed, true);
-            for dtype in DType::COMPUTED {
+            for dtype in DType::COMPUTE {
                 match_dtype!(dtype, T => check_places::<T>(&layout, axis % shape.len(), keep, seed));
             }
         }

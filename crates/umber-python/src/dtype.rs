@@ -346,7 +346,7 @@ impl DtypeArg {
     pub(crate) fn summing(self, source: DType) -> DType {
         match self {
             DtypeArg::Exact(dtype) => dtype,
-            DtypeArg::Number(number) => number.beside(source).summed(),
+            DtypeArg::Number(number) => number.beside(source).sum_dtype(),
         }
     }
 
@@ -379,7 +379,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DtypeArg {
         match named(&object) {
             Some(Ok(dtype)) => Ok(dtype),
             Some(Err(name)) => {
-                let names: Vec<&str> = DType::COMPUTED.into_iter().map(DType::name).collect();
+                let names: Vec<&str> = DType::COMPUTE.into_iter().map(DType::name).collect();
                 Err(PyTypeError::new_err(format!(
                     "got '{name}', expected the name of a dtype: one of {} and the float8 ones",
                     names.join(", ")

@@ -71,7 +71,7 @@ pub enum Kind {
 
 impl DType {
     /// The dtypes that are computed in, in declaration order.
-    pub const COMPUTED: [DType; 15] = [
+    pub const COMPUTE: [DType; 15] = [
         DType::Bool,
         DType::UInt8,
         DType::UInt16,
@@ -105,7 +105,7 @@ impl DType {
     pub const ALL: [DType; 23] = {
         let mut all = [DType::Bool; 23];
         let (computed, _) = all.split_at_mut(15);
-        computed.copy_from_slice(&DType::COMPUTED);
+        computed.copy_from_slice(&DType::COMPUTE);
         let (_, float8) = all.split_at_mut(15);
         float8.copy_from_slice(&DType::FLOAT8);
         all
@@ -192,7 +192,7 @@ impl DType {
     }
 
     /// The dtype whose elements are moved like this one's: uint8 for floats of eight bits, else itself.
-    pub const fn moved(self) -> DType {
+    pub const fn storage_dtype(self) -> DType {
         if self.is_float8() { DType::UInt8 } else { self }
     }
 
@@ -213,16 +213,16 @@ impl DType {
 
     /// The floating type that functions such as `exp` answer in: itself if inexact, else float32. So are derivatives.
     pub const fn inexact(self) -> DType {
-        if self.is_inexact() { self.computed() } else { DType::Float32 }
+        if self.is_inexact() { self.compute_dtype() } else { DType::Float32 }
     }
 
     /// The dtype that is computed in where elements of this one are given: float32 for eight bits, else itself.
-    pub const fn computed(self) -> DType {
+    pub const fn compute_dtype(self) -> DType {
         if self.is_float8() { DType::Float32 } else { self }
     }
 
     /// The dtype that sums and products answer in: small integers and bool widen to 32 bits.
-    pub const fn summed(self) -> DType {
+    pub const fn sum_dtype(self) -> DType {
         match self {
             DType::Bool | DType::Int8 | DType::Int16 => DType::Int32,
             DType::UInt8 | DType::UInt16 => DType::UInt32,

@@ -101,7 +101,7 @@ elements! {
 #[macro_export]
 macro_rules! match_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
-        $crate::match_dtype!(@arms $dtype.moved(), $T, $body,
+        $crate::match_dtype!(@arms $dtype.storage_dtype(), $T, $body,
             [Bool UInt8 UInt16 UInt32 UInt64 Int8 Int16 Int32 Int64 Float16 BFloat16 Float32 Float64 Complex64 Complex128]
             unreachable!("the elements of the others are moved as bytes"))
     };
@@ -168,7 +168,7 @@ mod tests {
     fn every_dtype_maps_to_its_type() {
         for dtype in DType::ALL {
             let (found, size) = match_dtype!(dtype, T => (T::DTYPE, size_of::<T>()));
-            assert_eq!(found, dtype.moved());
+            assert_eq!(found, dtype.storage_dtype());
             assert_eq!(size, dtype.size());
         }
     }

@@ -13,7 +13,7 @@ pub struct Float8 {
     /// The code of the largest finite number.
     largest: u8,
     /// The code of what is too large: infinity where there is one, else NaN.
-    beyond: u8,
+    overflow_code: u8,
     /// The code of NaN.
     nan: u8,
     /// Is there a bit for the sign?
@@ -25,7 +25,7 @@ pub struct Float8 {
 impl Float8 {
     /// The format of a dtype; `None` for dtypes of other sizes.
     pub const fn of(dtype: DType) -> Option<Float8> {
-        let (fraction, bias, largest, beyond, nan) = match dtype {
+        let (fraction, bias, largest, overflow_code, nan) = match dtype {
             DType::Float8E3M4 => (4, 3, 0x6f, 0x70, 0x78),
             DType::Float8E4M3 => (3, 7, 0x77, 0x78, 0x7c),
             DType::Float8E4M3B11Fnuz => (3, 11, 0x7f, 0x80, 0x80),
@@ -37,14 +37,18 @@ impl Float8 {
             _ => return None,
         };
         let is_signed = !matches!(dtype, DType::Float8E8M0Fnu);
-        Some(Float8 { fraction, bias, largest, beyond, nan, is_signed, has_one_zero: nan == 0x80 })
+        Some(Float8 { fraction, bias, largest, overflow_code, nan, is_signed, has_one_zero: nan == 0x80 })
     }
 
     /// The number that a code stands for; every one is a float32.
     #[inline]
     pub fn decode(self, code: u8) -> f32 {
         if !self.is_signed {
-            return if code == self.nan { f32::NAN } else { power(i32::from(code) - self.bias) as f32 };
+            return if code == self.nan {
+                f32::NAN
+            } else {
+                power_of_two(i32::from(code) - self.bias) as f32
+            };
         }
         let magnitude = code & 0x7f;
         let sign = if code & 0x80 == 0 { 1f64 } else { -1.0 };
@@ -52,12 +56,12 @@ impl Float8 {
             return f32::NAN;
         }
         if !self.has_one_zero && magnitude > self.largest {
-            let is_infinite = magnitude == self.beyond && self.beyond != self.nan;
+            let is_infinite = magnitude == self.overflow_code && self.overflow_code != self.nan;
             return if is_infinite { f32::INFINITY } else { f32::NAN }.copysign(sign as f32);
         }
         let exponent = i32::from(magnitude >> self.fraction);
         let fraction = f64::from(magnitude & ((1 << self.fraction) - 1));
-        let unit = power(exponent.max(1) - self.bias - self.fraction as i32);
+        let unit = power_of_two(exponent.max(1) - self.bias - self.fraction as i32);
         let whole = if exponent == 0 { fraction } else { fraction + f64::from(1u32 << self.fraction) };
         (sign * whole * unit) as f32
     }
@@ -77,15 +81,15 @@ impl Float8 {
             return self.nan | sign;
         }
         if magnitude == f64::INFINITY {
-            return self.beyond | sign;
+            return self.overflow_code | sign;
         }
         let least = 1 - self.bias;
         // Exponents below the least one share its unit: numbers there are subnormal.
         let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(least);
-        let units = (magnitude * power(self.fraction as i32 - exponent)).round_ties_even();
+        let units = (magnitude * power_of_two(self.fraction as i32 - exponent)).round_ties_even();
         let code = units as i64 + (i64::from(exponent - least) << self.fraction);
         if code > i64::from(self.largest) {
-            return self.beyond | sign;
+            return self.overflow_code | sign;
         }
         let code = code as u8;
         let is_negative = value.is_sign_negative() && !(self.has_one_zero && code == 0);
@@ -100,12 +104,12 @@ impl Float8 {
         let bits = value.to_bits();
         let exponent = (bits >> 52) as i32 - 1023 + i32::from(bits >> 51 & 1 == 1);
         let code = (exponent + self.bias).max(0);
-        if code > i32::from(self.largest) { self.beyond } else { code as u8 }
+        if code > i32::from(self.largest) { self.overflow_code } else { code as u8 }
     }
 
     /// Distance from 1 to the next larger number.
     pub fn epsilon(self) -> f64 {
-        power(-(self.fraction as i32))
+        power_of_two(-(self.fraction as i32))
     }
 
     /// The largest finite number.
@@ -120,13 +124,13 @@ impl Float8 {
 
     /// The smallest positive normal number.
     pub fn smallest_normal(self) -> f64 {
-        power(if self.is_signed { 1 - self.bias } else { -self.bias })
+        power_of_two(if self.is_signed { 1 - self.bias } else { -self.bias })
     }
 }
 
 /// Two to the power of a small exponent.
 #[inline]
-fn power(exponent: i32) -> f64 {
+fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 

@@ -128,7 +128,7 @@ kinds! {
 
 impl UnaryKind {
     /// Does it answer bool whatever it is given?
-    pub const fn answers_bool(self) -> bool {
+    pub const fn returns_bool(self) -> bool {
         matches!(
             self,
             UnaryKind::LogicalNot
@@ -142,7 +142,7 @@ impl UnaryKind {
 
 impl BinaryKind {
     /// Does it answer bool whatever it is given?
-    pub const fn answers_bool(self) -> bool {
+    pub const fn returns_bool(self) -> bool {
         matches!(
             self,
             BinaryKind::Equal
@@ -170,7 +170,7 @@ impl BinaryKind {
     }
 
     /// Does it answer floating point whatever it is given?
-    pub const fn answers_inexact(self) -> bool {
+    pub const fn returns_inexact(self) -> bool {
         matches!(
             self,
             BinaryKind::Divide

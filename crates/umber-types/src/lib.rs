@@ -4,8 +4,7 @@
 //! axes, a [`Layout`] says where each element lies in a buffer, the kinds name the members of an operation
 //! family, and [`Error`] is the one error type of the workspace.
 
-pub mod convolving;
-pub mod cut;
+pub mod conv_params;
 pub mod device;
 pub mod dtype;
 pub mod element;
@@ -19,8 +18,9 @@ pub mod quantization;
 pub mod scalar;
 pub mod shape;
 pub mod tape;
+pub mod truncate;
 
-pub use convolving::{ConvAxis, Convolving};
+pub use conv_params::{ConvAxis, ConvParams};
 pub use device::{Device, DeviceType, Stream};
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element, Value};

@@ -8,7 +8,7 @@
 use crate::DType;
 use crate::dtype::DType::*;
 
-/// Row: left dtype, column: right dtype, both in the order of [`DType::COMPUTED`].
+/// Row: left dtype, column: right dtype, both in the order of [`DType::COMPUTE`].
 #[rustfmt::skip]
 const TABLE: [[DType; 15]; 15] = [
     // Bool     UInt8     UInt16    UInt32    UInt64    Int8      Int16     Int32     Int64     Float16   BFloat16  Float32   Float64     Complex64   Complex128
@@ -51,9 +51,9 @@ mod tests {
 
     #[test]
     fn symmetric_idempotent_and_never_below_either_kind() {
-        for a in DType::COMPUTED {
+        for a in DType::COMPUTE {
             assert_eq!(promote(a, a), a);
-            for b in DType::COMPUTED {
+            for b in DType::COMPUTE {
                 let c = promote(a, b);
                 assert_eq!(c, promote(b, a), "{a} {b}");
                 assert!(c.kind() >= a.kind().max(b.kind()), "{a} {b} -> {c}");
@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn integers_hold_both_operands() {
-        for a in DType::COMPUTED.into_iter().filter(|d| d.is_integer()) {
-            for b in DType::COMPUTED.into_iter().filter(|d| d.is_integer()) {
+        for a in DType::COMPUTE.into_iter().filter(|d| d.is_integer()) {
+            for b in DType::COMPUTE.into_iter().filter(|d| d.is_integer()) {
                 let c = promote(a, b);
                 let mixed = a.kind() != b.kind();
                 if mixed && (a == UInt64 || b == UInt64) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::cut::{to_i32, to_i64, to_u64};
+use crate::truncate::{to_i32, to_i64, to_u64};
 use crate::{Bool, Complex, DType, Float8, Kind, Result, bf16, ensure, f16};
 
 /// A constant of some kind, stored at the widest precision of its kind. Compared and hashed by bits.

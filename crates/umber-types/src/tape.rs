@@ -69,14 +69,14 @@ pub struct Tape {
 pub const fn unary_dtype(kind: UnaryKind, x: DType) -> DType {
     match kind {
         UnaryKind::Abs | UnaryKind::Real | UnaryKind::Imag => x.real(),
-        _ if kind.answers_bool() => DType::Bool,
+        _ if kind.returns_bool() => DType::Bool,
         _ => x,
     }
 }
 
 /// The dtype of a binary function's result.
 pub const fn binary_dtype(kind: BinaryKind, a: DType) -> DType {
-    if kind.answers_bool() { DType::Bool } else { a }
+    if kind.returns_bool() { DType::Bool } else { a }
 }
 
 /// The steps in words: `exp v0, multiply v1 v0` has the values v1 and v2.

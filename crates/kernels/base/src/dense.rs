@@ -11,7 +11,7 @@ use crate::strided_loops::StridedLoops;
 
 /// The elements of a view in row-major order: in place, or copied if they lie otherwise.
 pub fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {
-    assert_eq!(view.dtype().moved(), T::DTYPE, "the dtype that is read");
+    assert_eq!(view.dtype().storage_dtype(), T::DTYPE, "the dtype that is read");
     if let Some(slice) = view.as_slice() {
         return Cow::Borrowed(slice);
     }

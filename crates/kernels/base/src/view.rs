@@ -104,13 +104,13 @@ impl<'a> View<'a> {
 
     /// Address of the element at index zero, typed.
     pub fn start_as<T: Element>(&self) -> *const T {
-        debug_assert_eq!(self.dtype.moved(), T::DTYPE);
+        debug_assert_eq!(self.dtype.storage_dtype(), T::DTYPE);
         self.start().cast()
     }
 
     /// The elements as a slice, if they are dense and in row-major order.
     pub fn as_slice<T: Element>(&self) -> Option<&'a [T]> {
-        if self.dtype.moved() != T::DTYPE || !self.layout.is_contiguous() {
+        if self.dtype.storage_dtype() != T::DTYPE || !self.layout.is_contiguous() {
             return None;
         }
         if self.size() == 0 {
@@ -178,7 +178,7 @@ impl<'a> ViewMut<'a> {
 
     /// Address of the element at index zero, typed.
     pub fn start_as<T: Element>(&self) -> *mut T {
-        debug_assert_eq!(self.dtype.moved(), T::DTYPE);
+        debug_assert_eq!(self.dtype.storage_dtype(), T::DTYPE);
         self.start().cast()
     }
 
@@ -194,7 +194,7 @@ impl<'a> ViewMut<'a> {
 
     /// The elements as a slice, if they are dense and in row-major order.
     pub fn as_mut_slice<T: Element>(&mut self) -> Option<&mut [T]> {
-        if self.dtype.moved() != T::DTYPE || !self.layout.is_contiguous() {
+        if self.dtype.storage_dtype() != T::DTYPE || !self.layout.is_contiguous() {
             return None;
         }
         if self.size() == 0 {

@@ -40,19 +40,19 @@ pub(super) struct Run {
 
 impl Axis {
     /// Positions from the first tap to the last.
-    fn reach(&self) -> usize {
+    fn kernel_extent(&self) -> usize {
         (self.taps - 1) * self.dilation.unsigned_abs() + 1
     }
 
     /// Positions of the copy between neighbouring outputs: those that no tap meets are left out.
     #[inline]
     fn step(&self) -> usize {
-        self.stride.unsigned_abs().min(self.reach())
+        self.stride.unsigned_abs().min(self.kernel_extent())
     }
 
     /// Positions of the copy for this many outputs.
     fn extent(&self, outputs: usize) -> usize {
-        (outputs - 1) * self.step() + self.reach()
+        (outputs - 1) * self.step() + self.kernel_extent()
     }
 }
 

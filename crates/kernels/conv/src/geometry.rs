@@ -1,7 +1,7 @@
 //! Where the elements of a convolution lie, in elements from the starts of its views.
 
 use smallvec::SmallVec;
-use umber_types::Convolving;
+use umber_types::ConvParams;
 
 /// One spatial axis: output `o` and tap `t` meet at element `first + o * stride + t * dilation` of the input, which is
 /// zero outside.
@@ -60,7 +60,7 @@ impl Geometry {
     ///
     /// Where the input has gaps, outputs a period apart meet the same taps, and the others meet none of these.
     pub(super) fn phases(
-        params: &Convolving,
+        params: &ConvParams,
         input: ShapeStrides,
         weight: ShapeStrides,
         output: ShapeStrides,

@@ -26,7 +26,7 @@ use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_matmul::match_multiply;
 use umber_kernels_matmul::multiply::Multiply;
-use umber_types::{Convolving, Layout, Shape};
+use umber_types::{ConvParams, Layout, Shape};
 
 use geometry::Geometry;
 
@@ -38,7 +38,7 @@ use geometry::Geometry;
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
-pub fn convolve(params: &Convolving, input: View, weight: View, output: ViewMut) {
+pub fn convolve(params: &ConvParams, input: View, weight: View, output: ViewMut) {
     match_multiply!(input, weight, output; T => forward::<T>(params, input, weight, output));
 }
 
@@ -47,11 +47,11 @@ pub fn convolve(params: &Convolving, input: View, weight: View, output: ViewMut)
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
-pub fn weight_gradient(params: &Convolving, input: View, cotangent: View, output: ViewMut) {
+pub fn weight_gradient(params: &ConvParams, input: View, cotangent: View, output: ViewMut) {
     match_multiply!(input, cotangent, output; T => backward::<T>(params, input, cotangent, output));
 }
 
-fn forward<T: Multiply>(params: &Convolving, input: View, weight: View, output: ViewMut) {
+fn forward<T: Multiply>(params: &ConvParams, input: View, weight: View, output: ViewMut) {
     check(params, &input, &weight, output.shape());
     assert!(output.layout().is_contiguous(), "the output is dense");
     if output.size() == 0 || is_pointwise::<T>(params, &input, &weight, &output) {
@@ -91,7 +91,7 @@ fn forward<T: Multiply>(params: &Convolving, input: View, weight: View, output: 
     });
 }
 
-fn backward<T: Multiply>(params: &Convolving, input: View, cotangent: View, output: ViewMut) {
+fn backward<T: Multiply>(params: &ConvParams, input: View, cotangent: View, output: ViewMut) {
     check(params, &input, &output.as_view(), cotangent.shape());
     if output.size() == 0 {
         return;
@@ -141,7 +141,7 @@ fn each(phases: &[Geometry], run: impl Fn(&Geometry) + Sync) {
 }
 
 /// The shapes fit each other.
-fn check(params: &Convolving, input: &View, weight: &View, output: &[usize]) {
+fn check(params: &ConvParams, input: &View, weight: &View, output: &[usize]) {
     let (x, w) = (input.shape(), weight.shape());
     let last = params.axes.len() + 1;
     assert!(x.len() == last + 1 && w.len() == x.len() && output.len() == x.len(), "as many axes");
@@ -165,7 +165,7 @@ fn fill_zero<T: Multiply>(mut output: ViewMut) -> Option<()> {
 }
 
 /// One tap that visits each element once: the input, a row a position, times the weight.
-fn is_pointwise<T: Multiply>(params: &Convolving, input: &View, weight: &View, output: &ViewMut) -> bool {
+fn is_pointwise<T: Multiply>(params: &ConvParams, input: &View, weight: &View, output: &ViewMut) -> bool {
     let (x, y) = (input.shape(), output.shape());
     let last = x.len() - 1;
     let plain = params.axes.iter().all(|axis| (axis.stride, axis.low, axis.input_dilation) == (1, 0, 1));

@@ -2,7 +2,7 @@
 
 use umber_numerics::fft::Transform;
 use umber_types::{
-    ArgReduceKind, BinaryKind, Convolving, DType, Quantization, ReduceKind, ScanDirection, ScanExtent,
+    ArgReduceKind, BinaryKind, ConvParams, DType, Quantization, ReduceKind, ScanDirection, ScanExtent,
     ScanKind, ScatterKind, Shape, UnaryKind,
 };
 
@@ -379,7 +379,7 @@ fn stored(how: Quantization) -> Vec<Parameter> {
     vec![Int(how.group_size() as i64), Int(how.bits() as i64), Int(how.mode() as i64)]
 }
 
-fn windows(how: &Convolving) -> Vec<Parameter> {
+fn windows(how: &ConvParams) -> Vec<Parameter> {
     let each = |of: &dyn Fn(&umber_types::ConvAxis) -> i64| List(how.axes.iter().map(of).collect());
     vec![
         each(&|axis| axis.stride as i64),

@@ -4,7 +4,7 @@
 //! and wrap, 16-bit floats are summed in float32 and rounded once.
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::{ConvAxis, Convolving, Result, Shape, bail, ensure, promote};
+use umber_types::{ConvAxis, ConvParams, Result, Shape, bail, ensure, promote};
 
 use super::promotion::cast_constant;
 use super::shaping::flip;
@@ -251,7 +251,7 @@ fn conv(op: &str, x: &Array, weight: &Array, spatial: usize, options: &ConvOptio
         kernel_dilation: kernel_dilation[i] as usize,
         input_dilation: input_dilation[i] as usize,
     });
-    let how = Convolving { axes: axes.collect(), groups };
+    let how = ConvParams { axes: axes.collect(), groups };
     for (i, axis) in how.axes.iter().enumerate() {
         check_lengths(op, axis, x.shape(), weight.shape(), i)?;
     }
@@ -298,7 +298,7 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
         Value(op),
         "got a weight of shape {weight}, expected at least one tap along each spatial axis"
     );
-    let (positions, reach) = (axis.positions(input), axis.reach(taps));
+    let (positions, reach) = (axis.positions(input), axis.kernel_extent(taps));
     let sizes = [positions, reach, axis.low.unsigned_abs() as i128, axis.high.unsigned_abs() as i128];
     ensure!(
         sizes.into_iter().all(|size| size < MOST),

@@ -77,7 +77,7 @@ pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) 
 /// Does `kind` keep or compare the dtype?
 #[inline]
 fn takes(kind: BinaryKind, dtype: DType) -> bool {
-    (dtype.is_inexact() || !kind.answers_inexact()) && supports_binary(kind, dtype)
+    (dtype.is_inexact() || !kind.returns_inexact()) && supports_binary(kind, dtype)
 }
 
 /// Does a bare number take this dtype beside an array of it, and fit?

@@ -17,7 +17,7 @@ pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
         return Ok(made);
     }
     ensure!(
-        supports_unary(kind, x.dtype().computed()),
+        supports_unary(kind, x.dtype().compute_dtype()),
         Type(kind.name()),
         "is not defined for what it got: an array of {}, expected {}",
         x.dtype(),
@@ -28,7 +28,7 @@ pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
 
 pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     ensure!(
-        supports_binary(kind, a.dtype().computed()),
+        supports_binary(kind, a.dtype().compute_dtype()),
         Type(kind.name()),
         "is not defined for what it got: arrays of {}, expected {}",
         a.dtype(),
@@ -447,7 +447,7 @@ fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array>
         return compare_with_uint64(kind, name, a, b, signed);
     }
     let dtype = promote(a.dtype(), b.dtype());
-    let dtype = if kind.answers_inexact() { dtype.inexact() } else { dtype };
+    let dtype = if kind.returns_inexact() { dtype.inexact() } else { dtype };
     let (a, b) = meet_as(name, a, b, dtype)?;
     binary(kind, &a, &b)
 }

@@ -115,7 +115,7 @@ pub fn nan_to_num(x: &Array, nan: f64, positive: Option<f64>, negative: Option<f
         let im = cast_constant(&nan_to_num(&imag(x)?, nan, positive, negative)?, x.dtype())?;
         return add(&re, &multiply(&im, &Array::scalar(Scalar::Complex(0.0, 1.0), x.dtype()))?);
     }
-    let largest = -lowest_of(x.dtype().computed());
+    let largest = -lowest_of(x.dtype().compute_dtype());
     let value = |v: f64| weak(Scalar::Float(v), x);
     let finite = select(&isnan(x)?, &value(nan), x)?;
     let finite = select(&isposinf(x)?, &value(positive.unwrap_or(largest)), &finite)?;

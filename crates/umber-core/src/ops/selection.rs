@@ -156,7 +156,7 @@ fn from_nothing(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
 
 fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
     match kind {
-        ReduceKind::Sum | ReduceKind::Prod => x.dtype().summed(),
+        ReduceKind::Sum | ReduceKind::Prod => x.dtype().sum_dtype(),
         ReduceKind::Min | ReduceKind::Max | ReduceKind::Mean => x.dtype(),
         ReduceKind::All | ReduceKind::Any => DType::Bool,
     }

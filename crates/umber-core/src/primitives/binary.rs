@@ -190,7 +190,7 @@ impl Primitive for Binary {
     }
 
     fn is_exact(&self) -> bool {
-        self.0.answers_bool()
+        self.0.returns_bool()
             || matches!(
                 self.0,
                 BinaryKind::Add

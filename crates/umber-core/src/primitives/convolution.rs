@@ -1,7 +1,7 @@
 //! Convolution, and its derivative by the weight. With the input of one turned round, each is the derivative of the other.
 
 use smallvec::SmallVec;
-use umber_types::{Convolving, Result, Shape, ensure};
+use umber_types::{ConvParams, Result, Shape, ensure};
 
 use super::rules::{add, conj, move_axis, reshape, transpose, zeros_like};
 use super::slice::{Window, slice};
@@ -13,29 +13,29 @@ use crate::validation::Site;
 /// Inputs: `[batch, lengths.., channels]` and a weight `[outputs, taps.., channels / groups]`; the result is
 /// `[batch, lengths.., outputs]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Convolution(pub Box<Convolving>);
+pub struct Convolution(pub Box<ConvParams>);
 
 /// Inputs: that of a convolution, and a cotangent of its result; the result is the cotangent of its weight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ConvolutionWeight {
     /// The convolution.
-    pub how: Box<Convolving>,
+    pub how: Box<ConvParams>,
     /// Lengths of the spatial axes of its weight.
     pub taps: Box<[usize]>,
 }
 
 /// The convolution of an input and a weight.
-pub(crate) fn convolve(how: &Convolving, x: &Array, weight: &Array) -> Result<Array> {
+pub(crate) fn convolve(how: &ConvParams, x: &Array, weight: &Array) -> Result<Array> {
     Array::record_one(Convolution(Box::new(how.clone())), &[x, weight])
 }
 
-fn weight_cotangent(how: &Convolving, taps: &[usize], x: &Array, ct: &Array) -> Result<Array> {
+fn weight_cotangent(how: &ConvParams, taps: &[usize], x: &Array, ct: &Array) -> Result<Array> {
     Array::record_one(ConvolutionWeight { how: Box::new(how.clone()), taps: taps.into() }, &[x, ct])
 }
 
 /// The cotangent of the input: the cotangent of the result, with gaps where the kernel took long steps, convolved with the
 /// weight turned round.
-fn input_cotangent(how: &Convolving, shape: &Shape, weight: &Array, ct: &Array) -> Result<Array> {
+fn input_cotangent(how: &ConvParams, shape: &Shape, weight: &Array, ct: &Array) -> Result<Array> {
     let (ndim, taps) = (weight.ndim(), spatial(weight.shape()));
     let axes = how.axes.iter().enumerate();
     let axes = axes.map(|(i, axis)| axis.transposed(shape[i + 1], taps[i], ct.shape()[i + 1])).collect();
@@ -48,7 +48,7 @@ fn input_cotangent(how: &Convolving, shape: &Shape, weight: &Array, ct: &Array) 
     let mut order: SmallVec<[usize; 6]> = (0..=ndim).collect();
     order.swap(1, ndim);
     let exchanged = merge(&transpose(&turned, &order)?, 0)?;
-    convolve(&Convolving { axes, groups: how.groups }, ct, &exchanged)
+    convolve(&ConvParams { axes, groups: how.groups }, ct, &exchanged)
 }
 
 /// The lengths between the first and the last.
@@ -114,7 +114,7 @@ fn product_jvp(
 }
 
 /// The inputs and parameters of a convolution, as files have them.
-fn validate(how: &Convolving, site: &Site<'_>) -> Result<()> {
+fn validate(how: &ConvParams, site: &Site<'_>) -> Result<()> {
     site.takes(2)?;
     let small = |length: usize| (1..1 << 31).contains(&length);
     let sound = how.axes.iter().all(|axis| {
@@ -173,7 +173,7 @@ impl Primitive for Convolution {
             let lengths = |i: usize| (specs[0].shape[i + 1], specs[1].shape[i + 1]);
             self.0.axes.iter().enumerate().all(|(i, axis)| {
                 let (input, taps) = lengths(i);
-                axis.positions(input) >= axis.reach(taps)
+                axis.positions(input) >= axis.kernel_extent(taps)
             })
         };
         if fits(&change.new) || !fits(&change.old) { Some(Generalized::of(self.clone())) } else { None }
@@ -212,7 +212,7 @@ impl Primitive for Convolution {
                 out_of_channels(&wide, wide.ndim() - 1, groups, lanes)?
             } else {
                 // More groups.
-                let how = Convolving { groups: groups * lanes, ..(*self.0).clone() };
+                let how = ConvParams { groups: groups * lanes, ..(*self.0).clone() };
                 let wide = convolve(&how, &into_channels(&x.array, 1)?, &merge(&weight.array, 0)?)?;
                 out_of_channels(&wide, wide.ndim() - 1, 1, lanes)?
             };
@@ -291,7 +291,7 @@ impl Primitive for ConvolutionWeight {
                 out_of_channels(&wide, 0, groups, lanes)?
             } else {
                 // More groups.
-                let how = Convolving { groups: groups * lanes, ..(*self.how).clone() };
+                let how = ConvParams { groups: groups * lanes, ..(*self.how).clone() };
                 let (x, by) = (into_channels(&x.array, 1)?, into_channels(&by.array, 1)?);
                 split(&weight_cotangent(&how, &self.taps, &x, &by)?, 0, lanes)?
             };

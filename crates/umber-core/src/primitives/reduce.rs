@@ -69,7 +69,7 @@ impl Primitive for Reduce {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let dtype = match self.kind {
             ReduceKind::All | ReduceKind::Any => DType::Bool,
-            ReduceKind::Sum | ReduceKind::Prod => inputs[0].dtype.summed(),
+            ReduceKind::Sum | ReduceKind::Prod => inputs[0].dtype.sum_dtype(),
             ReduceKind::Min | ReduceKind::Max | ReduceKind::Mean => inputs[0].dtype,
         };
         Ok(ArraySpec { shape: inputs[0].shape.reduced(&self.axes, KeepAxes::Yes), dtype }.into())

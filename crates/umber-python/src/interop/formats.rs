@@ -121,5 +121,5 @@ pub(super) fn from_dlpack_code(code: u8, bits: u8) -> Option<DType> {
     if code >= FIRST_FLOAT8 {
         return DType::FLOAT8.get(usize::from(code - FIRST_FLOAT8)).copied().filter(|_| bits == 8);
     }
-    DType::COMPUTED.into_iter().find(|&dtype| dlpack_code(dtype) == (code, bits))
+    DType::COMPUTE.into_iter().find(|&dtype| dlpack_code(dtype) == (code, bits))
 }

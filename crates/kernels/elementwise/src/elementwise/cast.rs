@@ -2,14 +2,14 @@
 //!
 //! Anything to bool asks whether it differs from zero. Complex to real drops the imaginary part. Floats to integers
 //! go through int32 if the target is at most that wide and signed or at most 16 bits wide, else through int64, as
-//! [`umber_types::cut::to_i32`] says, and then keep the low bits, so that -1.0 is 255 in uint8. The 16-bit floats live as f32 while they are computed:
+//! [`umber_types::truncate::to_i32`] says, and then keep the low bits, so that -1.0 is 255 in uint8. The 16-bit floats live as f32 while they are computed:
 //! going to one means rounding an f32 to a value that the narrow type has.
 
 use std::marker::PhantomData;
 
 use umber_kernels_base::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use umber_kernels_base::isa::Isa;
-use umber_types::cut::{to_i32, to_i64, to_u64};
+use umber_types::truncate::{to_i32, to_i64, to_u64};
 use umber_types::{Bool, Complex, Complex32, Complex64, DType, Element, bf16, f16};
 
 use super::{Entry, Map1};

@@ -442,6 +442,6 @@ fn is_cast(tape: &Tape) -> bool {
 
 fn refuse(name: &str, got: DType, takes: impl Fn(DType) -> bool) -> Result<()> {
     let expected: SmallVec<[&str; 15]> =
-        DType::COMPUTED.iter().filter(|&&dtype| takes(dtype)).map(|dtype| dtype.name()).collect();
+        DType::COMPUTE.iter().filter(|&&dtype| takes(dtype)).map(|dtype| dtype.name()).collect();
     bail!(Type(name), "does not take this dtype, got {got}, expected one of {}", expected.join(", "))
 }

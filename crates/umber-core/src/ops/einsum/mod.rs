@@ -318,7 +318,7 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
     let dtype = operands.iter().fold(first.dtype(), |dtype, operand| promote(dtype, operand.dtype()));
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;
-    let dtype = if parsed.is_summed_alone() { dtype.summed() } else { dtype };
+    let dtype = if parsed.is_summed_alone() { dtype.sum_dtype() } else { dtype };
     let mut terms = operands
         .iter()
         .zip(&parsed.terms)

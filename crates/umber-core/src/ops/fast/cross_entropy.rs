@@ -39,7 +39,7 @@ pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> R
         logits.dtype()
     );
     check_targets(OP, "logits", logits, targets)?;
-    let logits = cast(logits, logits.dtype().computed())?;
+    let logits = cast(logits, logits.dtype().compute_dtype())?;
     if targets.size() == 0 {
         let dtype = if logits.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
         return Ok(Array::full(targets.shape().clone(), 0.0, dtype));

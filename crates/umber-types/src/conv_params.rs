@@ -20,7 +20,7 @@ pub struct ConvAxis {
 
 /// All axes, and how many parts the channels are cut into that do not mix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Convolving {
+pub struct ConvParams {
     /// The spatial axes.
     pub axes: SmallVec<[ConvAxis; 3]>,
     /// How many parts.
@@ -34,26 +34,27 @@ impl ConvAxis {
 
     /// Positions of an input of this length, padding included.
     pub fn positions(&self, input: usize) -> i128 {
-        spread(input, self.input_dilation) + self.low as i128 + self.high as i128
+        dilated_length(input, self.input_dilation) + self.low as i128 + self.high as i128
     }
 
     /// Positions under a kernel of this many taps.
-    pub fn reach(&self, taps: usize) -> i128 {
-        if taps == 0 { 0 } else { spread(taps, self.kernel_dilation) }
+    pub fn kernel_extent(&self, taps: usize) -> i128 {
+        if taps == 0 { 0 } else { dilated_length(taps, self.kernel_dilation) }
     }
 
     /// Length of the output: zero if the kernel does not fit.
     pub fn outputs(&self, input: usize, taps: usize) -> usize {
-        let rest = self.positions(input) - self.reach(taps);
+        let rest = self.positions(input) - self.kernel_extent(taps);
         if rest < 0 { 0 } else { usize::try_from(rest / self.stride as i128 + 1).unwrap_or(usize::MAX) }
     }
 
     /// The axis of the convolution from the output's cotangent, with the kernel turned round, to the input's.
     #[must_use]
     pub fn transposed(&self, input: usize, taps: usize, outputs: usize) -> ConvAxis {
-        let (reach, spread) = (self.reach(taps) as isize, spread(outputs, self.stride) as isize);
+        let (reach, dilated_length) =
+            (self.kernel_extent(taps) as isize, dilated_length(outputs, self.stride) as isize);
         let low = reach - 1 - self.low;
-        let high = (input as isize - 1) * self.input_dilation as isize + reach - spread - low;
+        let high = (input as isize - 1) * self.input_dilation as isize + reach - dilated_length - low;
         ConvAxis {
             stride: self.input_dilation,
             low,
@@ -65,7 +66,7 @@ impl ConvAxis {
 }
 
 /// Length of an axis with gaps between its elements; of none, what a transposed convolution counts on.
-fn spread(length: usize, dilation: usize) -> i128 {
+fn dilated_length(length: usize, dilation: usize) -> i128 {
     (length as i128 - 1) * dilation as i128 + 1
 }
 
