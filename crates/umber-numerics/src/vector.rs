@@ -11,7 +11,7 @@ use umber_kernels_base::isa::level;
 /// As many numbers as a register holds.
 ///
 /// # Safety
-/// All functions may only be called where the instruction set of the vector is there, as [`Work::run`] can be sure of.
+/// All functions may only be called where the instruction set of the vector is there, as [`WithSimd::run`] can be sure of.
 pub(crate) trait Vector: Copy {
     /// What lanes hold.
     type Lane: Float + Send + Sync + 'static;
@@ -31,33 +31,33 @@ pub(crate) trait Vector: Copy {
     /// `self * a - b`
     unsafe fn mul_sub(self, a: Self, b: Self) -> Self;
     /// `b - self * a`
-    unsafe fn mul_from(self, a: Self, b: Self) -> Self;
+    unsafe fn neg_mul_add(self, a: Self, b: Self) -> Self;
     unsafe fn div(self, other: Self) -> Self;
     unsafe fn abs(self) -> Self;
     /// A bit for each lane, the first one lowest: is it greater than that of the other?
-    unsafe fn above(self, other: Self) -> u32;
-    /// As [`Vector::above`]: is it equal?
-    unsafe fn equals(self, other: Self) -> u32;
+    unsafe fn gt_mask(self, other: Self) -> u32;
+    /// As [`Vector::gt_mask`]: is it equal?
+    unsafe fn eq_mask(self, other: Self) -> u32;
     /// Lanes of `then` where `self` is greater than `other`, elsewhere of `otherwise`.
-    unsafe fn where_above(self, other: Self, then: Self, otherwise: Self) -> Self;
+    unsafe fn select_gt(self, other: Self, then: Self, otherwise: Self) -> Self;
     /// Lanes of `then` where `self` equals `other`, elsewhere of `otherwise`.
-    unsafe fn where_equal(self, other: Self, then: Self, otherwise: Self) -> Self;
+    unsafe fn select_eq(self, other: Self, then: Self, otherwise: Self) -> Self;
     /// Have the cache line of an address, which need not be one of memory, brought near.
-    unsafe fn ask(at: *const Self::Lane);
+    unsafe fn prefetch(at: *const Self::Lane);
     /// The even and the odd lanes of two vectors.
-    unsafe fn part(a: Self, b: Self) -> [Self; 2];
-    /// Inverse of [`Vector::part`].
-    unsafe fn weave(a: Self, b: Self) -> [Self; 2];
+    unsafe fn deinterleave(a: Self, b: Self) -> [Self; 2];
+    /// Inverse of [`Vector::deinterleave`].
+    unsafe fn interleave(a: Self, b: Self) -> [Self; 2];
     /// The last lane first.
     unsafe fn reversed(self) -> Self;
     /// A square of splats.
     unsafe fn square(x: Self) -> Self::Square;
     /// Transpose.
-    unsafe fn turn(x: &mut Self::Square);
+    unsafe fn transpose(x: &mut Self::Square);
 }
 
 /// Something to do with vectors of the best instruction set.
-pub(crate) trait Work<T> {
+pub(crate) trait WithSimd<T> {
     /// What comes of it.
     type Output;
 
@@ -70,21 +70,21 @@ pub(crate) trait Work<T> {
 
 /// One lane, for numbers on their own.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain<T>(pub(super) T);
+pub(crate) struct ScalarLane<T>(pub(super) T);
 
-impl<T: Float + Send + Sync + 'static> Vector for Plain<T> {
+impl<T: Float + Send + Sync + 'static> Vector for ScalarLane<T> {
     type Lane = T;
     type Square = [Self; 1];
     const LANES: usize = 1;
 
     #[inline(always)]
     unsafe fn splat(x: T) -> Self {
-        Plain(x)
+        ScalarLane(x)
     }
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
         // SAFETY: the caller's.
-        unsafe { Plain(*from) }
+        unsafe { ScalarLane(*from) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut T) {
@@ -93,60 +93,60 @@ impl<T: Float + Send + Sync + 'static> Vector for Plain<T> {
     }
     #[inline(always)]
     unsafe fn add(self, other: Self) -> Self {
-        Plain(self.0 + other.0)
+        ScalarLane(self.0 + other.0)
     }
     #[inline(always)]
     unsafe fn sub(self, other: Self) -> Self {
-        Plain(self.0 - other.0)
+        ScalarLane(self.0 - other.0)
     }
     #[inline(always)]
     unsafe fn mul(self, other: Self) -> Self {
-        Plain(self.0 * other.0)
+        ScalarLane(self.0 * other.0)
     }
     #[inline(always)]
     unsafe fn mul_add(self, a: Self, b: Self) -> Self {
-        Plain(self.0 * a.0 + b.0)
+        ScalarLane(self.0 * a.0 + b.0)
     }
     #[inline(always)]
     unsafe fn mul_sub(self, a: Self, b: Self) -> Self {
-        Plain(self.0 * a.0 - b.0)
+        ScalarLane(self.0 * a.0 - b.0)
     }
     #[inline(always)]
-    unsafe fn mul_from(self, a: Self, b: Self) -> Self {
-        Plain(b.0 - self.0 * a.0)
+    unsafe fn neg_mul_add(self, a: Self, b: Self) -> Self {
+        ScalarLane(b.0 - self.0 * a.0)
     }
     #[inline(always)]
     unsafe fn div(self, other: Self) -> Self {
-        Plain(self.0 / other.0)
+        ScalarLane(self.0 / other.0)
     }
     #[inline(always)]
     unsafe fn abs(self) -> Self {
-        Plain(self.0.abs())
+        ScalarLane(self.0.abs())
     }
     #[inline(always)]
-    unsafe fn above(self, other: Self) -> u32 {
+    unsafe fn gt_mask(self, other: Self) -> u32 {
         u32::from(self.0 > other.0)
     }
     #[inline(always)]
-    unsafe fn equals(self, other: Self) -> u32 {
+    unsafe fn eq_mask(self, other: Self) -> u32 {
         u32::from(self.0 == other.0)
     }
     #[inline(always)]
-    unsafe fn where_above(self, other: Self, then: Self, otherwise: Self) -> Self {
+    unsafe fn select_gt(self, other: Self, then: Self, otherwise: Self) -> Self {
         if self.0 > other.0 { then } else { otherwise }
     }
     #[inline(always)]
-    unsafe fn where_equal(self, other: Self, then: Self, otherwise: Self) -> Self {
+    unsafe fn select_eq(self, other: Self, then: Self, otherwise: Self) -> Self {
         if self.0 == other.0 { then } else { otherwise }
     }
     #[inline(always)]
-    unsafe fn ask(_: *const T) {}
+    unsafe fn prefetch(_: *const T) {}
     #[inline(always)]
-    unsafe fn part(a: Self, b: Self) -> [Self; 2] {
+    unsafe fn deinterleave(a: Self, b: Self) -> [Self; 2] {
         [a, b]
     }
     #[inline(always)]
-    unsafe fn weave(a: Self, b: Self) -> [Self; 2] {
+    unsafe fn interleave(a: Self, b: Self) -> [Self; 2] {
         [a, b]
     }
     #[inline(always)]
@@ -158,13 +158,13 @@ impl<T: Float + Send + Sync + 'static> Vector for Plain<T> {
         [x]
     }
     #[inline(always)]
-    unsafe fn turn(_: &mut [Self; 1]) {}
+    unsafe fn transpose(_: &mut [Self; 1]) {}
 }
 
 /// A type of lane, and the vectors of it that this processor has.
 pub(crate) trait Lane: Float + Send + Sync + 'static {
     /// Do something with them.
-    fn vectors<W: Work<Self>>(work: W) -> W::Output;
+    fn dispatch<W: WithSimd<Self>>(work: W) -> W::Output;
     /// How many lanes they have; 1 where there are none.
     fn lanes() -> usize;
     /// The nearest.
@@ -174,7 +174,7 @@ pub(crate) trait Lane: Float + Send + Sync + 'static {
 macro_rules! lane {
     ($t:ident, $n:literal, $wide:ident, $half:ident) => {
         impl Lane for $t {
-            fn vectors<W: Work<$t>>(work: W) -> W::Output {
+            fn dispatch<W: WithSimd<$t>>(work: W) -> W::Output {
                 #[cfg(target_arch = "x86_64")]
                 match level() {
                     // SAFETY: the level says so.
@@ -184,7 +184,7 @@ macro_rules! lane {
                     _ => {}
                 }
                 // SAFETY: that needs nothing.
-                unsafe { work.run::<Plain<$t>>() }
+                unsafe { work.run::<ScalarLane<$t>>() }
             }
             fn lanes() -> usize {
                 if level() == 0 { 1 } else { $n << level() }

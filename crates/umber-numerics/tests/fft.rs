@@ -14,8 +14,8 @@ fn values(count: usize) -> Vec<Complex64> {
 /// `Σ x[j] exp(sign 2πi jk / n)`.
 fn naive(line: &[Complex64], sign: f64) -> Vec<Complex64> {
     let n = line.len();
-    let turn = |jk: usize| Complex64::from_polar(1.0, sign * TAU * (jk % n) as f64 / n as f64);
-    (0..n).map(|k| line.iter().enumerate().map(|(j, x)| x * turn(j * k)).sum()).collect()
+    let twiddle = |jk: usize| Complex64::from_polar(1.0, sign * TAU * (jk % n) as f64 / n as f64);
+    (0..n).map(|k| line.iter().enumerate().map(|(j, x)| x * twiddle(j * k)).sum()).collect()
 }
 
 fn close(a: Complex64, b: Complex64, size: f64) -> bool {

@@ -366,10 +366,10 @@ fn eigen_faults<T: Element + Into<f64>>(a: &[T], n: usize) -> [f64; 2] {
     let wide = |from: &[T]| -> Vec<f64> { from.iter().map(|&x| x.into()).collect() };
     let (a, w, v) = (wide(a), wide(&w), wide(&v));
     let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
-    let turned: Vec<f64> = (0..n * n).map(|at| v[at % n * n + at / n]).collect();
+    let transposed: Vec<f64> = (0..n * n).map(|at| v[at % n * n + at / n]).collect();
     let one: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at / n == at % n))).collect();
     let norm = w.iter().fold(0.0f64, |norm, x| norm.max(x.abs()));
-    [distance(&a, &v, &scaled, n) / norm, distance(&turned, &v, &one, n)]
+    [distance(&a, &v, &scaled, n) / norm, distance(&transposed, &v, &one, n)]
 }
 
 #[test]
@@ -441,8 +441,8 @@ fn factors_of_matrices_whose_squares_overflow_or_vanish() {
     };
     let (sizes, vectors) = factors(1.0);
     for power in [-100, -64, 60, 64, 100] {
-        let (found, turned) = factors(2f32.powi(power));
-        for (a, b) in found.iter().zip(&sizes).chain(turned.iter().zip(&vectors)) {
+        let (found, transposed) = factors(2f32.powi(power));
+        for (a, b) in found.iter().zip(&sizes).chain(transposed.iter().zip(&vectors)) {
             assert!((a - b).abs() <= 1e-5, "{a} is not {b} at 2^{power}");
         }
     }

@@ -6,19 +6,19 @@
 //! A block of lines is brought into dense buffers, transformed there and written back scaled. Lines that are dense
 //! already are transformed in the output itself. Lines are shared among threads; one line is only where it is a matrix.
 
-mod abreast;
-mod ends;
-mod halves;
-mod lines;
-mod long;
+mod batch;
+mod batched;
+mod four_step;
+mod load_store;
 mod passes;
 mod plans;
-mod powers;
+mod power_of_two;
+mod real_packing;
 
 use rustfft::FftDirection;
 use umber_types::{DType, Element, Result};
 
-use self::lines::{Lines, Worker};
+use self::batch::{LineBatch, Worker};
 use self::plans::Real;
 use num_complex::Complex;
 use umber_kernels_base::{View, ViewMut};
@@ -115,8 +115,8 @@ where
     Complex<T>: Element,
 {
     let factor = T::from_f64(scaling.factor(length)).expect("any float is one of T's");
-    let mut lines = Lines::new(src, axis, dst);
-    lines.skip(powers::transform(transform, factor, length, &lines)?);
+    let mut lines = LineBatch::new(src, axis, dst);
+    lines.skip(power_of_two::transform(transform, factor, length, &lines)?);
     if lines.count() == 0 {
         return Ok(());
     }

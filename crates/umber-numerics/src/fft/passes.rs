@@ -11,7 +11,7 @@
 use crate::vector::{Lane, Vector};
 
 /// Rows of a block that stays in the nearest cache.
-const NEAR: usize = 128;
+const L1_ROWS: usize = 128;
 
 /// One pass over blocks of rows.
 struct Pass {
@@ -28,11 +28,11 @@ pub(super) struct Passes<T> {
     steps: Vec<Pass>,
     factors: Vec<T>,
     /// The row where each result ends; that after the last is its own.
-    pub(super) places: Vec<u32>,
+    pub(super) digit_reversed: Vec<u32>,
 }
 
 /// `exp(-2πi k / n)`
-pub(super) fn root(k: usize, n: usize) -> [f64; 2] {
+pub(super) fn twiddle(k: usize, n: usize) -> [f64; 2] {
     let k = k % n;
     // Angles below an eighth of a turn, so that equal factors come out equal and right angles exact.
     let eighth = 8 * k / n;
@@ -48,10 +48,10 @@ pub(super) fn root(k: usize, n: usize) -> [f64; 2] {
 }
 
 /// Nothing, with room for so many.
-pub(super) fn room<T>(length: usize) -> Option<Vec<T>> {
-    let mut room = Vec::new();
-    room.try_reserve_exact(length).ok()?;
-    Some(room)
+pub(super) fn with_capacity<T>(length: usize) -> Option<Vec<T>> {
+    let mut with_capacity = Vec::new();
+    with_capacity.try_reserve_exact(length).ok()?;
+    Some(with_capacity)
 }
 
 impl<T: Lane> Passes<T> {
@@ -75,16 +75,16 @@ impl<T: Lane> Passes<T> {
             rows /= radix;
             bits -= step;
         }
-        let mut factors = room(count)?;
+        let mut factors = with_capacity(count)?;
         for pass in &passes {
             if pass.rows > pass.radix {
                 for j in 0..pass.rows / pass.radix {
-                    factors.extend((1..pass.radix).flat_map(|q| root(j * q, pass.rows).map(T::of)));
+                    factors.extend((1..pass.radix).flat_map(|q| twiddle(j * q, pass.rows).map(T::of)));
                 }
             }
         }
-        let mut places = room(length + 1)?;
-        places.extend((0..length).map(|mut k| {
+        let mut digit_reversed = with_capacity(length + 1)?;
+        digit_reversed.extend((0..length).map(|mut k| {
             let mut place = 0;
             for pass in &passes {
                 place += k % pass.radix * (pass.rows / pass.radix);
@@ -92,8 +92,8 @@ impl<T: Lane> Passes<T> {
             }
             place as u32
         }));
-        places.push(length as u32);
-        Some(Passes { length, steps: passes, factors, places })
+        digit_reversed.push(length as u32);
+        Some(Passes { length, steps: passes, factors, digit_reversed })
     }
 
     /// Transform the lines of `length` rows.
@@ -102,7 +102,7 @@ impl<T: Lane> Passes<T> {
     /// The rows are there, and the instruction set is.
     #[inline(always)]
     pub(super) unsafe fn run<V: Vector<Lane = T>>(&self, rows: *mut V) {
-        let far = self.steps.iter().take_while(|pass| pass.rows > NEAR).count();
+        let far = self.steps.iter().take_while(|pass| pass.rows > L1_ROWS).count();
         // SAFETY: the caller's; blocks make up the rows.
         unsafe {
             for pass in &self.steps[..far] {
@@ -119,16 +119,16 @@ impl<T: Lane> Passes<T> {
 
     #[inline(always)]
     unsafe fn pass<V: Vector<Lane = T>>(&self, pass: &Pass, rows: *mut V, count: usize) {
-        let apart = pass.rows / pass.radix;
+        let row_stride = pass.rows / pass.radix;
         // SAFETY: blocks of `pass.rows` rows make up `count` of them, and the factors are those of the pass.
         unsafe {
             let factors = self.factors.as_ptr().add(pass.factors);
-            match (pass.radix, apart) {
-                (2, 1) => each_block::<V, Two, 2>(rows, count),
-                (4, 1) => each_block::<V, Four, 4>(rows, count),
-                (8, 1) => each_block::<V, Eight, 8>(rows, count),
-                (4, _) => each_row::<V, Four, 4>(rows, count, apart, factors),
-                _ => each_row::<V, Eight, 8>(rows, count, apart, factors),
+            match (pass.radix, row_stride) {
+                (2, 1) => each_block::<V, Radix2, 2>(rows, count),
+                (4, 1) => each_block::<V, Radix4, 4>(rows, count),
+                (8, 1) => each_block::<V, Radix8, 8>(rows, count),
+                (4, _) => each_row::<V, Radix4, 4>(rows, count, row_stride, factors),
+                _ => each_row::<V, Radix8, 8>(rows, count, row_stride, factors),
             }
         }
     }
@@ -151,14 +151,14 @@ unsafe fn sub<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
 
 /// `a - ib`
 #[inline(always)]
-unsafe fn add_turned<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
+unsafe fn sub_i_times<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
     // SAFETY: the caller's.
     unsafe { [a[0].add(b[1]), a[1].sub(b[0])] }
 }
 
 /// `a + ib`
 #[inline(always)]
-unsafe fn sub_turned<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
+unsafe fn add_i_times<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
     // SAFETY: the caller's.
     unsafe { [a[0].sub(b[1]), a[1].add(b[0])] }
 }
@@ -170,12 +170,12 @@ pub(super) unsafe fn times<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
 }
 
 /// The transform of a few rows.
-trait Few<const R: usize> {
+trait Butterfly<const R: usize> {
     unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; R]);
 }
 
-struct Two;
-impl Few<2> for Two {
+struct Radix2;
+impl Butterfly<2> for Radix2 {
     #[inline(always)]
     unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 2]) {
         // SAFETY: the caller's.
@@ -183,30 +183,30 @@ impl Few<2> for Two {
     }
 }
 
-struct Four;
-impl Few<4> for Four {
+struct Radix4;
+impl Butterfly<4> for Radix4 {
     #[inline(always)]
     unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 4]) {
         // SAFETY: the caller's.
         unsafe {
             let (a, b) = (add(x[0], x[2]), sub(x[0], x[2]));
             let (c, d) = (add(x[1], x[3]), sub(x[1], x[3]));
-            *x = [add(a, c), add_turned(b, d), sub(a, c), sub_turned(b, d)];
+            *x = [add(a, c), sub_i_times(b, d), sub(a, c), add_i_times(b, d)];
         }
     }
 }
 
-struct Eight;
-impl Few<8> for Eight {
+struct Radix8;
+impl Butterfly<8> for Radix8 {
     #[inline(always)]
     unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 8]) {
         // SAFETY: the caller's.
         unsafe {
             let mut even = [x[0], x[2], x[4], x[6]];
             let mut odd = [x[1], x[3], x[5], x[7]];
-            Four::transform(&mut even);
-            Four::transform(&mut odd);
-            let root = V::splat(V::Lane::of(std::f64::consts::FRAC_1_SQRT_2));
+            Radix4::transform(&mut even);
+            Radix4::transform(&mut odd);
+            let twiddle = V::splat(V::Lane::of(std::f64::consts::FRAC_1_SQRT_2));
             // (1 - i) / √2 and (-1 - i) / √2, their halves added with the product.
             let [a, b] = odd[1];
             let (p, q) = (a.add(b), b.sub(a));
@@ -214,13 +214,13 @@ impl Few<8> for Eight {
             let (r, s) = (b.sub(a), a.add(b));
             *x = [
                 add(even[0], odd[0]),
-                [p.mul_add(root, even[1][0]), q.mul_add(root, even[1][1])],
-                add_turned(even[2], odd[2]),
-                [r.mul_add(root, even[3][0]), s.mul_from(root, even[3][1])],
+                [p.mul_add(twiddle, even[1][0]), q.mul_add(twiddle, even[1][1])],
+                sub_i_times(even[2], odd[2]),
+                [r.mul_add(twiddle, even[3][0]), s.neg_mul_add(twiddle, even[3][1])],
                 sub(even[0], odd[0]),
-                [p.mul_from(root, even[1][0]), q.mul_from(root, even[1][1])],
-                sub_turned(even[2], odd[2]),
-                [r.mul_from(root, even[3][0]), s.mul_add(root, even[3][1])],
+                [p.neg_mul_add(twiddle, even[1][0]), q.neg_mul_add(twiddle, even[1][1])],
+                add_i_times(even[2], odd[2]),
+                [r.neg_mul_add(twiddle, even[3][0]), s.mul_add(twiddle, even[3][1])],
             ];
         }
     }
@@ -228,7 +228,7 @@ impl Few<8> for Eight {
 
 /// Transform blocks of `R` rows, which need no factors.
 #[inline(always)]
-unsafe fn each_block<V: Vector<Lane: Lane>, F: Few<R>, const R: usize>(rows: *mut V, count: usize) {
+unsafe fn each_block<V: Vector<Lane: Lane>, F: Butterfly<R>, const R: usize>(rows: *mut V, count: usize) {
     for block in 0..count / R {
         // SAFETY: the caller's.
         unsafe {
@@ -240,29 +240,29 @@ unsafe fn each_block<V: Vector<Lane: Lane>, F: Few<R>, const R: usize>(rows: *mu
     }
 }
 
-/// Transform every `R` rows that are `apart` from one another, and multiply the results by their factors.
+/// Transform every `R` rows that are `row_stride` from one another, and multiply the results by their factors.
 #[inline(always)]
-unsafe fn each_row<V: Vector<Lane: Lane>, F: Few<R>, const R: usize>(
+unsafe fn each_row<V: Vector<Lane: Lane>, F: Butterfly<R>, const R: usize>(
     rows: *mut V,
     count: usize,
-    apart: usize,
+    row_stride: usize,
     factors: *const V::Lane,
 ) {
-    for block in 0..count / (R * apart) {
+    for block in 0..count / (R * row_stride) {
         // SAFETY: the caller's.
         unsafe {
-            let rows = rows.cast::<Row<V>>().add(block * R * apart);
-            for j in 0..apart {
+            let rows = rows.cast::<Row<V>>().add(block * R * row_stride);
+            for j in 0..row_stride {
                 let mut x = [*rows.add(j); R];
                 for q in 1..R {
-                    x[q] = *rows.add(j + q * apart);
+                    x[q] = *rows.add(j + q * row_stride);
                 }
                 F::transform(&mut x);
                 *rows.add(j) = x[0];
                 let factors = factors.add(2 * (R - 1) * j);
                 for q in 1..R {
                     let factor = [V::splat(*factors.add(2 * q - 2)), V::splat(*factors.add(2 * q - 1))];
-                    *rows.add(j + q * apart) = times(x[q], factor);
+                    *rows.add(j + q * row_stride) = times(x[q], factor);
                 }
             }
         }

@@ -9,14 +9,14 @@ use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use umber_types::{Element, Result, error};
 
 use super::Transform;
-use super::powers::{Numbers, Power, Way};
+use super::power_of_two::{Algorithm, Domain, PowerOfTwoPlan};
 use crate::vector::Lane;
 use umber_kernels_base::fork::{ForkMutex, InChild, Level};
 
 /// Numbers in plans before all are forgotten: programs that transform every length there is must not fill the memory.
-const KEPT: usize = 1 << 24;
+const MAX_CACHED: usize = 1 << 24;
 /// Bytes of a plan from which on it is tried whether there is memory for it.
-const TRIED: usize = 1 << 20;
+const MIN_PROBED_BYTES: usize = 1 << 20;
 
 /// The planners of one dtype, which keep their plans.
 pub(super) struct Planners<T: FftNum> {
@@ -24,7 +24,7 @@ pub(super) struct Planners<T: FftNum> {
     real: RealFftPlanner<T>,
     /// The transforms and lengths there may be plans of.
     planned: HashSet<(Transform, usize)>,
-    powers: HashMap<(Way, Numbers, usize), Arc<Power<T>>>,
+    powers: HashMap<(Algorithm, Domain, usize), Arc<PowerOfTwoPlan<T>>>,
 }
 
 type Shared<T> = ForkMutex<Option<Planners<T>>>;
@@ -58,27 +58,27 @@ pub(super) trait Real: FftNum + Element + Lane {
     }
 
     /// The plan of complex lines of a power of two, or of real ones of twice that length.
-    fn plan_power(way: Way, numbers: Numbers, length: usize) -> Result<Arc<Power<Self>>> {
+    fn plan_power(algorithm: Algorithm, domain: Domain, length: usize) -> Result<Arc<PowerOfTwoPlan<Self>>> {
         let mut planners = Self::planners().lock();
-        let powers = &mut kept(&mut planners).powers;
-        if let Some(plan) = powers.get(&(way, numbers, length)) {
+        let powers = &mut cached(&mut planners).powers;
+        if let Some(plan) = powers.get(&(algorithm, domain, length)) {
             return Ok(Arc::clone(plan));
         }
-        let plan = Power::new(way, numbers, length)
+        let plan = PowerOfTwoPlan::new(algorithm, domain, length)
             .ok_or_else(|| error!(Memory("fft"), "no memory for the plan of lines of {length} numbers"))?;
         let plan = Arc::new(plan);
-        powers.insert((way, numbers, length), Arc::clone(&plan));
+        powers.insert((algorithm, domain, length), Arc::clone(&plan));
         Ok(plan)
     }
 }
 
 /// The planners, without any plans where those had become too many.
-fn kept<T: FftNum>(planners: &mut Option<Planners<T>>) -> &mut Planners<T> {
-    let numbers = planners.as_ref().map_or(0, |kept| {
-        let powers = kept.powers.keys().map(|(_, _, length)| length);
-        kept.planned.iter().map(|(_, length)| length).chain(powers).sum::<usize>()
+fn cached<T: FftNum>(planners: &mut Option<Planners<T>>) -> &mut Planners<T> {
+    let domain = planners.as_ref().map_or(0, |cached| {
+        let powers = cached.powers.keys().map(|(_, _, length)| length);
+        cached.planned.iter().map(|(_, length)| length).chain(powers).sum::<usize>()
     });
-    if numbers >= KEPT {
+    if domain >= MAX_CACHED {
         *planners = None;
     }
     planners.get_or_insert_with(|| Planners {
@@ -96,12 +96,12 @@ fn with<T: FftNum, R>(
     plan: impl FnOnce(&mut Planners<T>) -> R,
 ) -> Result<R> {
     let mut planners = shared.lock();
-    let kept = kept(&mut planners);
-    if !kept.planned.contains(&(transform, length)) {
+    let cached = cached(&mut planners);
+    if !cached.planned.contains(&(transform, length)) {
         try_planning::<T>(length)?;
-        kept.planned.insert((transform, length));
+        cached.planned.insert((transform, length));
     }
-    Ok(plan(kept))
+    Ok(plan(cached))
 }
 
 /// Fail where there is no memory for a plan, as planning itself would end the process.
@@ -114,10 +114,10 @@ fn try_planning<T>(length: usize) -> Result<()> {
     }
     // Measured: factors for every number of the line, and of what other primes make up ten times as many in the
     // convolution that takes their place (Bluestein).
-    let numbers = if rest == 1 { length } else { rest.saturating_mul(10).saturating_add(length) };
-    let bytes = numbers.saturating_mul(size_of::<Complex<T>>());
+    let domain = if rest == 1 { length } else { rest.saturating_mul(10).saturating_add(length) };
+    let bytes = domain.saturating_mul(size_of::<Complex<T>>());
     let mut room: Vec<u8> = Vec::new();
-    if bytes >= TRIED && room.try_reserve_exact(bytes).is_err() {
+    if bytes >= MIN_PROBED_BYTES && room.try_reserve_exact(bytes).is_err() {
         return Err(error!(
             Memory("fft"),
             "no memory for the plan of lines of {length} numbers, which takes about {bytes} bytes"

@@ -7,7 +7,7 @@ use num_traits::{Float, Zero};
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, cost, each, filled};
+use super::batch::{Matrices, Results, cost, filled, for_each_matrix};
 use super::field::{Field, are_numbers};
 use super::inverse::Inverter;
 use super::lu::Factors;
@@ -26,7 +26,7 @@ fn adjugates<T: Field>(a: View, x: &ViewMut) -> Result<(), Failure> {
     let (from, to) = (Matrices::<T>::of(a), Results::<T>::of(x, 2));
     let n = from.rows();
     let scratch = || Ok((Inverter::<T>::new(n)?, filled(T::zero(), n * n)?));
-    each(from.count(), cost(n, n, n), scratch, |index, (inverter, values)| {
+    for_each_matrix(from.count(), cost(n, n, n), scratch, |index, (inverter, values)| {
         inverter.factors.factor(&from, index);
         if is_far_from_singular(&inverter.factors) {
             let determinant = inverter.factors.determinant();
@@ -45,16 +45,16 @@ fn adjugates<T: Field>(a: View, x: &ViewMut) -> Result<(), Failure> {
 
 /// Is the inverse accurate enough to be multiplied by the determinant? NaN counts as far: it stays NaN.
 fn is_far_from_singular<T: Field>(factors: &Factors<T>) -> bool {
-    let (mut least, mut greatest) = (T::Magnitude::infinity(), T::Magnitude::zero());
+    let (mut min, mut max) = (T::Magnitude::infinity(), T::Magnitude::zero());
     for pivot in factors.diagonal() {
         let size = pivot.magnitude();
         if Float::is_nan(size) {
             return true;
         }
-        least = Float::min(least, size);
-        greatest = Float::max(greatest, size);
+        min = Float::min(min, size);
+        max = Float::max(max, size);
     }
-    least > greatest * Float::sqrt(T::Magnitude::epsilon())
+    min > max * Float::sqrt(T::Magnitude::epsilon())
 }
 
 /// From the singular value decomposition: `det(U Vᴴ) V diag(products of the other values) Uᴴ`.

@@ -1,6 +1,6 @@
 //! Stacks of matrices in memory, and the loop over them.
 //!
-//! Invariant: [`each`] gives every index to one task, and its body writes only the [`Results`] of its own index.
+//! Invariant: [`for_each_matrix`] gives every index to one task, and its body writes only the [`Results`] of its own index.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ const GRAIN: usize = 1 << 15;
 /// Edge of the squares in which matrices are transposed.
 const TILE: usize = 16;
 /// From this many elements on, threads share the copy of a matrix.
-const MANY: usize = 1 << 14;
+const MIN_PARALLEL_COPY: usize = 1 << 14;
 
 /// In which order the elements of a matrix lie side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +158,7 @@ unsafe fn transfer<T: Element>(
     (from, from_strides): (*const T, [isize; 2]),
     (to, to_strides): (*mut T, [isize; 2]),
 ) {
-    if rows * columns >= MANY {
+    if rows * columns >= MIN_PARALLEL_COPY {
         let layout = |strides: [isize; 2]| Layout {
             shape: Shape::from([rows, columns]),
             strides: strides.as_slice().into(),
@@ -211,7 +211,7 @@ pub(super) fn filled<T: Copy>(value: T, count: usize) -> Result<Vec<T>, Failure>
 
 /// Run `body(index, scratch)` for every matrix of a stack; `scratch` is made once a task. A matrix costs about `cost`
 /// multiplications. Answers the first for which `body` says that it has no answer.
-pub(super) fn each<S>(
+pub(super) fn for_each_matrix<S>(
     count: usize,
     cost: usize,
     scratch: impl Fn() -> Result<S, Failure> + Sync,

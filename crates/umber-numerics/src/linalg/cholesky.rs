@@ -5,7 +5,7 @@ use faer::{MatMut, Par, Spec};
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, Workspace, cost, each, filled};
+use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
 use super::field::Field;
 use super::panels;
 use umber_kernels_base::{View, ViewMut};
@@ -26,12 +26,12 @@ fn factor<T: Field>(a: View, l: &ViewMut) -> Result<(), Failure> {
         let need = cholesky_in_place_scratch::<T>(n, Par::Seq, Spec::default());
         Ok((filled(T::zero(), n * n)?, Workspace::new(need)?))
     };
-    each(from.count(), cost(n, n, n) / 3, scratch, |index, (matrix, workspace)| {
+    for_each_matrix(from.count(), cost(n, n, n) / 3, scratch, |index, (matrix, workspace)| {
         from.load(index, matrix);
         for i in 0..n {
             matrix[i * n + i] = T::of_real(matrix[i * n + i].real_part());
         }
-        let is_done = if n >= panels::LEAST_CHOLESKY {
+        let is_done = if n >= panels::MIN_CHOLESKY {
             panels::cholesky(matrix, n, workspace)
         } else {
             let whole = MatMut::from_column_major_slice_mut(matrix, n, n);

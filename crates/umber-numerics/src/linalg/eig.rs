@@ -7,8 +7,8 @@ use num_traits::{Float, Zero};
 use umber_types::{Complex, Complex32, Complex64, DType, Element};
 
 use super::Failure;
-use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::field::{Field, are_numbers, centre};
+use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
+use super::field::{Field, are_numbers, scale_to_unit};
 use super::inverse_iteration::Hessenberg;
 use umber_kernels_base::{View, ViewMut};
 
@@ -72,12 +72,12 @@ where
             workspace: Workspace::new(need)?,
         })
     };
-    each(from.count(), cost(n, n, n).saturating_mul(16), scratch, |index, scratch| {
+    for_each_matrix(from.count(), cost(n, n, n).saturating_mul(16), scratch, |index, scratch| {
         from.load(index, &mut scratch.matrix);
         let mut scale = R::one();
         let done = if are_numbers(&scratch.matrix) {
             // What is small next to one would be taken for nothing.
-            scale = centre(&mut scratch.matrix);
+            scale = scale_to_unit(&mut scratch.matrix);
             T::decompose(scratch, n, to.is_some()) && (to.is_none() || complete(scratch, n))
         } else {
             let nan = <R as Float>::nan();
@@ -136,14 +136,14 @@ where
 
 /// Length one, and the greatest element real.
 fn normalize<R: Float>(vector: &mut [Complex<R>]) {
-    let mut greatest = Complex::new(R::zero(), R::zero());
+    let mut max = Complex::new(R::zero(), R::zero());
     let size = |z: Complex<R>| z.re.hypot(z.im);
     for &element in &*vector {
-        if size(element) > size(greatest) {
-            greatest = element;
+        if size(element) > size(max) {
+            max = element;
         }
     }
-    let largest = size(greatest);
+    let largest = size(max);
     if largest > R::zero() {
         let mut sum = R::zero();
         for element in &*vector {
@@ -152,13 +152,13 @@ fn normalize<R: Float>(vector: &mut [Complex<R>]) {
         }
         let length = largest * sum.sqrt();
         // A real vector keeps its sign.
-        let turn = if greatest.im == R::zero() {
+        let phase = if max.im == R::zero() {
             Complex::new(R::one(), R::zero())
         } else {
-            Complex::new(greatest.re / largest, -(greatest.im / largest))
+            Complex::new(max.re / largest, -(max.im / largest))
         };
         for element in vector {
-            *element = Complex::new(element.re / length, element.im / length) * turn;
+            *element = Complex::new(element.re / length, element.im / length) * phase;
         }
     }
 }

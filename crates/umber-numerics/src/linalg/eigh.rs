@@ -16,8 +16,8 @@ use num_traits::One;
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::field::{Field, are_numbers, centre, nan};
+use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
+use super::field::{Field, are_numbers, nan, scale_to_unit};
 use super::tridiagonal::{COLUMNS, Tridiagonal};
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::parallel_for;
@@ -43,14 +43,14 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
     }
     let values = Results::<T::Magnitude>::of(values, 1);
     let to = vectors.map(|vectors| Results::<T>::of(vectors, 2));
-    let wanted = if to.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+    let compute_vectors = if to.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let scratch = || {
-        let need = self_adjoint_evd_scratch::<T>(n, wanted, Par::Seq, Spec::default());
+        let need = self_adjoint_evd_scratch::<T>(n, compute_vectors, Par::Seq, Spec::default());
         let basis = filled(T::zero(), if to.is_some() { n * n } else { 0 })?;
-        let large = if n >= LARGE { Some(Large::new(n, wanted)?) } else { None };
+        let large = if n >= LARGE { Some(Large::new(n, compute_vectors)?) } else { None };
         Ok((filled(T::zero(), n * n)?, filled(T::zero(), n)?, basis, Workspace::new(need)?, large))
     };
-    each(
+    for_each_matrix(
         from.count(),
         cost(n, n, n).saturating_mul(4),
         scratch,
@@ -64,7 +64,7 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
             }
             let mut scale = T::Magnitude::one();
             let done = if are_numbers(matrix) {
-                scale = centre(matrix);
+                scale = scale_to_unit(matrix);
                 if let Some(large) = large {
                     large.decompose(matrix, found, to.is_some().then_some(&mut **basis), workspace)
                 } else {
@@ -106,9 +106,9 @@ struct Large<T> {
 }
 
 impl<T: Field> Large<T> {
-    fn new(n: usize, wanted: ComputeEigenvectors) -> Result<Large<T>, Failure> {
+    fn new(n: usize, compute_vectors: ComputeEigenvectors) -> Result<Large<T>, Failure> {
         let tridiagonal = Tridiagonal::new(n)?;
-        let parts = if wanted == ComputeEigenvectors::Yes { n.div_ceil(COLUMNS) } else { 0 };
+        let parts = if compute_vectors == ComputeEigenvectors::Yes { n.div_ceil(COLUMNS) } else { 0 };
         let need = apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
             n - 1,
             tridiagonal.block(),

@@ -11,7 +11,7 @@ use num_traits::Float;
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, Workspace, cost, each, filled};
+use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
 use super::field::{Field, are_numbers, nan};
 use super::lu::Factors;
 use umber_kernels_base::{View, ViewMut};
@@ -40,7 +40,7 @@ const BACKWARD: f64 = 1.1325077560602111e35;
 /// Twice the approximant's order: what a scaling by two takes off the backward error, as a power of two.
 const ORDERS: f64 = 26.0;
 /// Scalings beyond which nothing is left of any double.
-const MOST_SCALINGS: f64 = 4096.0;
+const MAX_SCALINGS: f64 = 4096.0;
 
 /// The exponential of each matrix. Matrices with infinities or NaN have NaN everywhere.
 ///
@@ -53,7 +53,7 @@ pub fn expm(a: View, x: &ViewMut) -> Result<(), Failure> {
 fn exponentials<T: Field>(a: View, x: &ViewMut) -> Result<(), Failure> {
     let (from, to) = (Matrices::<T>::of(a), Results::<T>::of(x, 2));
     let n = from.rows();
-    each(
+    for_each_matrix(
         from.count(),
         cost(n, n, n).saturating_mul(10),
         || Scratch::<T>::new(n),
@@ -85,14 +85,14 @@ struct Scratch<T> {
 
 impl<T: Field> Scratch<T> {
     fn new(n: usize) -> Result<Scratch<T>, Failure> {
-        let room = || filled(T::zero(), n * n);
+        let zeros = || filled(T::zero(), n * n);
         Ok(Scratch {
             n,
-            a: room()?,
-            powers: [room()?, room()?, room()?],
-            odd: room()?,
-            even: room()?,
-            x: room()?,
+            a: zeros()?,
+            powers: [zeros()?, zeros()?, zeros()?],
+            odd: zeros()?,
+            even: zeros()?,
+            x: zeros()?,
             factors: Factors::new(n, n)?,
             workspace: Workspace::new(solve_in_place_scratch::<usize, T>(n, n, Par::Seq))?,
         })
@@ -102,10 +102,10 @@ impl<T: Field> Scratch<T> {
         let n = self.n;
         let diagonal: Vec<T> = (0..n).map(|i| self.a[i * n + i]).collect();
         let [is_upper, is_lower] = self.triangles();
-        let (is_triangular, is_turned) = (is_upper || is_lower, is_lower && !is_upper);
-        if is_turned {
+        let (is_triangular, is_transposed) = (is_upper || is_lower, is_lower && !is_upper);
+        if is_transposed {
             // Elimination leaves the zeros below the diagonal alone, but exchanges rows above it.
-            turn(n, &mut self.a);
+            transpose_in_place(n, &mut self.a);
         }
         let scalings = self.scalings();
         let half = of_double::<T>(0.5);
@@ -126,8 +126,8 @@ impl<T: Field> Scratch<T> {
                 std::mem::swap(&mut self.x, &mut self.even);
             }
         }
-        if is_turned {
-            turn(n, &mut self.x);
+        if is_transposed {
+            transpose_in_place(n, &mut self.x);
         }
     }
 
@@ -156,8 +156,8 @@ impl<T: Field> Scratch<T> {
         let growth = sixth.max(eighth).min(eighth.max(tenth));
         // Powers that overflow say nothing.
         let growth = if growth.is_finite() { growth.min(norm) } else { norm };
-        let scalings = (growth / BOUND).log2().ceil().clamp(0.0, MOST_SCALINGS);
-        (scalings + self.backward_scalings(norm, scalings)).min(MOST_SCALINGS) as u32
+        let scalings = (growth / BOUND).log2().ceil().clamp(0.0, MAX_SCALINGS);
+        (scalings + self.backward_scalings(norm, scalings)).min(MAX_SCALINGS) as u32
     }
 
     /// How much more a matrix must be halved whose elements cancel in its powers.
@@ -172,14 +172,14 @@ impl<T: Field> Scratch<T> {
                 terms.map(|(element, &x)| to_double::<T>(element.magnitude()) * scale * x).sum::<f64>()
             });
             row = product.collect();
-            let greatest = row.iter().copied().fold(0.0, f64::max);
-            if greatest == 0.0 || !greatest.is_finite() {
+            let max = row.iter().copied().fold(0.0, f64::max);
+            if max == 0.0 || !max.is_finite() {
                 return 0.0;
             }
             for x in &mut row {
-                *x /= greatest;
+                *x /= max;
             }
-            logarithm += greatest.log2();
+            logarithm += max.log2();
         }
         let error = logarithm - (norm * scale).log2() - BACKWARD.log2();
         ((error - f64::EPSILON.log2() + 1.0) / ORDERS).ceil().max(0.0)
@@ -225,13 +225,11 @@ impl<T: Field> Scratch<T> {
 /// The greatest sum of a column's absolute values.
 fn norm<T: Field>(n: usize, a: &[T]) -> f64 {
     let sum = |column: &[T]| column.iter().map(|element| to_double::<T>(element.magnitude())).sum::<f64>();
-    a.chunks_exact(n.max(1))
-        .map(sum)
-        .fold(0.0, |greatest, sum| if sum > greatest || sum.is_nan() { sum } else { greatest })
+    a.chunks_exact(n.max(1)).map(sum).fold(0.0, |max, sum| if sum > max || sum.is_nan() { sum } else { max })
 }
 
 /// Exchange rows and columns.
-fn turn<T>(n: usize, a: &mut [T]) {
+fn transpose_in_place<T>(n: usize, a: &mut [T]) {
     for i in 0..n {
         for j in 0..i {
             a.swap(i * n + j, j * n + i);

@@ -6,7 +6,7 @@ use faer::traits::{ComplexField, RealField};
 use num_traits::{Float, NumAssign};
 use umber_types::{Complex, Element};
 
-use super::abreast::{self, Systems};
+use super::batched_solve::{self, Systems};
 use super::tridiagonal::{self, Tridiagonal};
 
 /// A real or complex number, as faer computes with it and with what faer's own traits lack.
@@ -30,11 +30,11 @@ pub(super) trait Field:
     fn divided_by(self, divisor: Self::Magnitude) -> Self;
     /// Neither infinite nor NaN?
     fn is_number(self) -> bool;
-    /// See [`abreast::solve`]; complex systems are all left.
-    fn solve_abreast(systems: &Systems<'_, Self>) -> Option<Vec<usize>>;
+    /// See [`batched_solve::solve`]; complex systems are all left.
+    fn solve_batched(systems: &Systems<'_, Self>) -> Option<Vec<usize>>;
     /// Reduce the matrix of a [`Tridiagonal`], the first factor of each column with it; or leave it, if there are no vectors
     /// of such numbers.
-    fn tridiagonalize(room: &mut Tridiagonal<Self>) -> bool;
+    fn tridiagonalize(scratch: &mut Tridiagonal<Self>) -> bool;
 }
 
 macro_rules! real_fields {
@@ -63,11 +63,11 @@ macro_rules! real_fields {
             fn is_number(self) -> bool {
                 Float::is_finite(self)
             }
-            fn solve_abreast(systems: &Systems<'_, $ty>) -> Option<Vec<usize>> {
-                abreast::solve(systems)
+            fn solve_batched(systems: &Systems<'_, $ty>) -> Option<Vec<usize>> {
+                batched_solve::solve(systems)
             }
-            fn tridiagonalize(room: &mut Tridiagonal<$ty>) -> bool {
-                tridiagonal::tridiagonalize(room)
+            fn tridiagonalize(scratch: &mut Tridiagonal<$ty>) -> bool {
+                tridiagonal::tridiagonalize(scratch)
             }
         }
 
@@ -96,7 +96,7 @@ macro_rules! real_fields {
             fn is_number(self) -> bool {
                 Float::is_finite(self.re) && Float::is_finite(self.im)
             }
-            fn solve_abreast(_: &Systems<'_, Self>) -> Option<Vec<usize>> {
+            fn solve_batched(_: &Systems<'_, Self>) -> Option<Vec<usize>> {
                 None
             }
             fn tridiagonalize(_: &mut Tridiagonal<Self>) -> bool {
@@ -115,17 +115,17 @@ pub(super) fn are_numbers<T: Field>(values: &[T]) -> bool {
 
 /// Bring numbers whose squares would overflow or vanish near one by a power of two, which is exact; answers the factor
 /// back.
-pub(super) fn centre<T: Field>(values: &mut [T]) -> T::Magnitude {
-    let greatest = values.iter().fold(num_traits::zero(), |found: T::Magnitude, value| {
+pub(super) fn scale_to_unit<T: Field>(values: &mut [T]) -> T::Magnitude {
+    let max = values.iter().fold(num_traits::zero(), |found: T::Magnitude, value| {
         Float::max(found, Float::min(value.magnitude(), T::Magnitude::max_value()))
     });
     let root = |bound: T::Magnitude| Float::sqrt(Float::sqrt(bound));
-    let is_extreme = greatest > root(T::Magnitude::max_value())
-        || greatest < root(<T::Magnitude as Float>::min_positive_value());
-    if !is_extreme || greatest == num_traits::zero() {
+    let is_extreme =
+        max > root(T::Magnitude::max_value()) || max < root(<T::Magnitude as Float>::min_positive_value());
+    if !is_extreme || max == num_traits::zero() {
         return num_traits::one();
     }
-    let power = power_near(greatest);
+    let power = nearest_power_of_two(max);
     let inverse = T::of_real(Float::recip(power));
     for value in values.iter_mut() {
         *value *= inverse;
@@ -134,7 +134,7 @@ pub(super) fn centre<T: Field>(values: &mut [T]) -> T::Magnitude {
 }
 
 /// A power of two near a positive number. It and its inverse are normal.
-pub(super) fn power_near<R: Float>(number: R) -> R {
+pub(super) fn nearest_power_of_two<R: Float>(number: R) -> R {
     let bound = R::max_value().log2().to_i32().unwrap_or(0) - 2;
     let exponent = number.log2().to_i32().unwrap_or(0).clamp(-bound, bound);
     (R::one() + R::one()).powi(exponent)

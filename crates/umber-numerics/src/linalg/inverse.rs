@@ -6,7 +6,7 @@ use num_traits::Float;
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, cost, each, filled};
+use super::batch::{Matrices, Results, cost, filled, for_each_matrix};
 use super::field::Field;
 use super::lu::Factors;
 use umber_kernels_base::shared::Target;
@@ -36,12 +36,12 @@ pub fn inverse(on_singular: OnSingular, a: View, x: &ViewMut) -> Result<(), Fail
 fn inverses<T: Field>(on_singular: OnSingular, a: View, x: &ViewMut) -> Result<(), Failure> {
     let (from, to) = (Matrices::<T>::of(a), Results::<T>::of(x, 2));
     let n = from.rows();
-    each(
+    for_each_matrix(
         from.count(),
         cost(n, n, n),
         || Inverter::<T>::new(n),
         |index, inverter| {
-            inverter.factors.factor_even(&from, index);
+            inverter.factors.factor_equilibrated(&from, index);
             if inverter.factors.is_singular() {
                 to.write(index, |part| part.fill(T::of_real(T::Magnitude::infinity())));
                 return on_singular == OnSingular::Infinity;
@@ -99,7 +99,7 @@ impl<T: Field> Inverter<T> {
                     .copy_from_slice(column);
             }
         });
-        self.factors.equilibrium.bring_back_inverse(&mut self.values);
+        self.factors.equilibrium.unscale_inverse(&mut self.values);
         &self.values
     }
 }

@@ -114,8 +114,8 @@ impl Hessenberg {
         }
         let mut fault = norm(x);
         // What cannot be told from zero.
-        let least = (f64::EPSILON * size).max(f64::MIN_POSITIVE / f64::EPSILON);
-        let pivot = |element: Complex64| if element.norm() < least { least.into() } else { element };
+        let threshold = (f64::EPSILON * size).max(f64::MIN_POSITIVE / f64::EPSILON);
+        let pivot = |element: Complex64| if element.norm() < threshold { threshold.into() } else { element };
         for k in 0..n.saturating_sub(1) {
             let (row, next) = upper[k * n..][..2 * n].split_at_mut(n);
             if next[k].norm() > row[k].norm() {
@@ -152,11 +152,11 @@ impl Hessenberg {
 
 /// The length of a vector.
 fn norm(vector: &[Complex64]) -> f64 {
-    let greatest = vector.iter().fold(0.0f64, |greatest, element| greatest.max(element.norm()));
-    if greatest == 0.0 {
+    let max = vector.iter().fold(0.0f64, |max, element| max.max(element.norm()));
+    if max == 0.0 {
         return 0.0;
     }
-    greatest * vector.iter().map(|element| (element / greatest).norm_sqr()).sum::<f64>().sqrt()
+    max * vector.iter().map(|element| (element / max).norm_sqr()).sum::<f64>().sqrt()
 }
 
 /// A number from -1.5 to -0.5 or from 0.5 to 1.5: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",

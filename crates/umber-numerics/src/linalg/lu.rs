@@ -7,33 +7,33 @@ use num_traits::{Float, One};
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::equilibrium::Equilibrium;
+use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
+use super::equilibrate::Equilibration;
 use super::field::{Field, are_numbers};
 use super::panels;
 use umber_kernels_base::{View, ViewMut};
 
 /// Both triangles of the factors in one matrix, `U` with the diagonal. `pivots[i]` says which row was exchanged with
-/// row `i`, one after the other; `places[i]` where row `i` of the matrix went. Pivots and places are uint32.
+/// row `i`, one after the other; `row_positions[i]` where row `i` of the matrix went. Pivots and places are uint32.
 ///
 /// # Panics
 /// If dtypes and shapes do not fit together.
-pub fn lu(a: View, packed: &ViewMut, pivots: &ViewMut, places: &ViewMut) -> Result<(), Failure> {
-    match_dtype!(field a.dtype(), T => factor_all::<T>(a, packed, pivots, places), else => panic!("matrices of {}", a.dtype()))
+pub fn lu(a: View, packed: &ViewMut, pivots: &ViewMut, row_positions: &ViewMut) -> Result<(), Failure> {
+    match_dtype!(field a.dtype(), T => factor_all::<T>(a, packed, pivots, row_positions), else => panic!("matrices of {}", a.dtype()))
 }
 
 fn factor_all<T: Field>(
     a: View,
     packed: &ViewMut,
     pivots: &ViewMut,
-    places: &ViewMut,
+    row_positions: &ViewMut,
 ) -> Result<(), Failure> {
     let from = Matrices::<T>::of(a);
     let (rows, columns) = (from.rows(), from.columns());
     let to = Results::<T>::of(packed, 2);
-    let (pivots, places) = (Results::<u32>::of(pivots, 1), Results::<u32>::of(places, 1));
+    let (pivots, row_positions) = (Results::<u32>::of(pivots, 1), Results::<u32>::of(row_positions, 1));
     let work = cost(rows, columns, rows.min(columns));
-    each(
+    for_each_matrix(
         from.count(),
         work,
         || Ok((Factors::<T>::new(rows, columns)?, [filled(0, rows)?, filled(0, rows)?])),
@@ -41,8 +41,8 @@ fn factor_all<T: Field>(
             factors.factor(&from, index);
             to.store(index, &factors.packed, rows, columns);
             pivots.write(index, |pivots| factors.write_pivots(pivots, orders));
-            places.write(index, |places| {
-                for (place, &new) in places.iter_mut().zip(&factors.new_rows) {
+            row_positions.write(index, |row_positions| {
+                for (place, &new) in row_positions.iter_mut().zip(&factors.new_rows) {
                     *place = new as u32;
                 }
             });
@@ -62,12 +62,12 @@ pub fn determinant(a: View, value: &ViewMut) -> Result<(), Failure> {
 fn determinants<T: Field>(a: View, value: &ViewMut) -> Result<(), Failure> {
     let (from, to) = (Matrices::<T>::of(a), Results::<T>::of(value, 0));
     let n = from.rows();
-    each(
+    for_each_matrix(
         from.count(),
         cost(n, n, n),
         || Factors::<T>::new(n, n),
         |index, factors| {
-            factors.factor_even(&from, index);
+            factors.factor_equilibrated(&from, index);
             to.write(index, |part| part[0] = factors.determinant());
             true
         },
@@ -86,12 +86,12 @@ fn signs_and_logs<T: Field>(a: View, sign: &ViewMut, log: &ViewMut) -> Result<()
     let from = Matrices::<T>::of(a);
     let (signs, logs) = (Results::<T>::of(sign, 0), Results::<T::Magnitude>::of(log, 0));
     let n = from.rows();
-    each(
+    for_each_matrix(
         from.count(),
         cost(n, n, n),
         || Factors::<T>::new(n, n),
         |index, factors| {
-            factors.factor_even(&from, index);
+            factors.factor_equilibrated(&from, index);
             let (mut sign, mut log) = (T::of_real(factors.sign()), factors.equilibrium.log_determinant());
             for pivot in factors.diagonal() {
                 let size = pivot.magnitude();
@@ -123,7 +123,7 @@ pub(super) struct Factors<T> {
     /// How many exchanges of rows there were.
     exchanges: usize,
     /// What was done to the matrix before.
-    pub(super) equilibrium: Equilibrium,
+    pub(super) equilibrium: Equilibration,
     workspace: Workspace,
 }
 
@@ -138,7 +138,7 @@ impl<T: Field> Factors<T> {
             new_rows: filled(0, rows)?,
             order: filled(0, rows)?,
             exchanges: 0,
-            equilibrium: Equilibrium::new(rows, columns)?,
+            equilibrium: Equilibration::new(rows, columns)?,
             workspace: Workspace::new(need)?,
         })
     }
@@ -148,12 +148,12 @@ impl<T: Field> Factors<T> {
         self.factor_loaded(|packed| from.load(index, packed));
     }
 
-    /// Factor a matrix of a stack, brought into [`Equilibrium`].
-    pub(super) fn factor_even(&mut self, from: &Matrices<'_, T>, index: usize) {
+    /// Factor a matrix of a stack, brought into [`Equilibration`].
+    pub(super) fn factor_equilibrated(&mut self, from: &Matrices<'_, T>, index: usize) {
         let mut equilibrium = std::mem::take(&mut self.equilibrium);
         self.factor_loaded(|packed| {
             from.load(index, packed);
-            equilibrium.bring(packed);
+            equilibrium.scale(packed);
         });
         self.equilibrium = equilibrium;
     }
@@ -166,7 +166,7 @@ impl<T: Field> Factors<T> {
     fn factor_loaded(&mut self, mut load: impl FnMut(&mut [T])) {
         load(&mut self.packed);
         let (old_rows, new_rows) = (&mut self.old_rows, &mut self.new_rows);
-        self.exchanges = if self.rows.min(self.columns) >= panels::LEAST_LU {
+        self.exchanges = if self.rows.min(self.columns) >= panels::MIN_LU {
             panels::lu(&mut self.packed, [old_rows, new_rows, &mut self.order], &mut self.workspace)
         } else {
             let matrix = MatMut::from_column_major_slice_mut(&mut self.packed, self.rows, self.columns);
@@ -236,7 +236,7 @@ impl<T: Field> Factors<T> {
             return T::zero();
         }
         let product = self.diagonal().fold(T::of_real(self.sign()), |product, pivot| product * pivot);
-        self.equilibrium.bring_back_determinant(product)
+        self.equilibrium.unscale_determinant(product)
     }
 
     /// Is there no inverse?

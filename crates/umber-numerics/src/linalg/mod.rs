@@ -1,26 +1,26 @@
 //! Linear algebra on stacks of matrices: the last two axes are a matrix, the others count them.
 //!
-//! faer does the arithmetic, on column-major copies, but for stacks of small systems (`abreast`) and the reduction of
+//! faer does the arithmetic, on column-major copies, but for stacks of small systems (`batched_solve`) and the reduction of
 //! large symmetric matrices (`tridiagonal`); threads share the stack, the columns of inverses, and what a panel of a large
 //! matrix does to the others (`panels`).
 //! Results are dense. A matrix that has no answer does not stop the others: the first such one is named at the end.
 
-mod abreast;
 mod adjugate;
 mod batch;
+mod batched_solve;
 mod cholesky;
 mod eig;
 mod eigh;
-mod equilibrium;
+mod equilibrate;
 mod expm;
 mod field;
+mod householder;
 mod inverse;
 mod inverse_iteration;
 mod lu;
 mod panels;
 mod pinv;
 mod qr;
-mod reflections;
 mod solve;
 mod svd;
 mod tridiagonal;

@@ -29,11 +29,11 @@ use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::parallel_for;
 
 /// Positive definite matrices with fewer rows are factored whole: parts of them are too small for what they save.
-pub(super) const LEAST_CHOLESKY: usize = 768;
+pub(super) const MIN_CHOLESKY: usize = 768;
 /// The same for LU decompositions, with fewer rows or columns; panels pay even on one thread.
-pub(super) const LEAST_LU: usize = 256;
+pub(super) const MIN_LU: usize = 256;
 /// The same for QR decompositions, which take four times as long as Cholesky's.
-pub(super) const LEAST_QR: usize = 384;
+pub(super) const MIN_QR: usize = 384;
 /// Rounding errors of a column that cannot be told from what is left of it.
 const ROUNDING: f64 = 4.0;
 /// Columns of a panel.
@@ -114,19 +114,19 @@ pub(super) fn parts(count: usize) -> usize {
 
 /// As faer's `cholesky_in_place`, of the lower triangle of a square matrix; answers whether it is positive definite.
 pub(super) fn cholesky<T: Field>(columns_first: &mut [T], n: usize, workspace: &mut Workspace) -> bool {
-    let whole = Shared::over(columns_first, n);
+    let matrix = Shared::over(columns_first, n);
     for start in (0..n).step_by(PANEL) {
         let end = n.min(start + PANEL);
         each_part(start..n, |rows| {
             // SAFETY: parts are of rows of their own of the panel; what is read lies left of it.
             unsafe {
-                let (left, above) = (whole.read(rows.clone(), 0..start), whole.read(start..end, 0..start));
-                let panel = whole.part(rows, start..end);
+                let (left, above) = (matrix.read(rows.clone(), 0..start), matrix.read(start..end, 0..start));
+                let panel = matrix.part(rows, start..end);
                 matmul(panel, Accum::Add, left, above.adjoint(), -T::one(), Par::Seq);
             }
         });
         // SAFETY: nothing else is used.
-        let diagonal = unsafe { whole.part(start..end, start..end) };
+        let diagonal = unsafe { matrix.part(start..end, start..end) };
         let regular = LltRegularization::default();
         if cholesky_in_place(diagonal, regular, Par::Seq, workspace.stack(), Spec::default()).is_err() {
             return false;
@@ -134,8 +134,8 @@ pub(super) fn cholesky<T: Field>(columns_first: &mut [T], n: usize, workspace: &
         each_part(end..n, |rows| {
             // SAFETY: parts are of rows of their own, below what is read.
             unsafe {
-                let diagonal = whole.read(start..end, start..end);
-                let below = whole.part(rows, start..end).transpose_mut();
+                let diagonal = matrix.read(start..end, start..end);
+                let below = matrix.part(rows, start..end).transpose_mut();
                 solve_lower_triangular_in_place_with_conj(diagonal, Conj::Yes, below, Par::Seq);
             }
         });
@@ -150,8 +150,8 @@ pub(super) fn lu<T: Field>(
     workspace: &mut Workspace,
 ) -> usize {
     let rows = old_rows.len();
-    let whole = Shared::over(columns_first, rows);
-    let size = rows.min(whole.columns);
+    let matrix = Shared::over(columns_first, rows);
+    let size = rows.min(matrix.columns);
     for (i, row) in old_rows.iter_mut().enumerate() {
         *row = i;
     }
@@ -160,29 +160,29 @@ pub(super) fn lu<T: Field>(
         inverse: &mut *new_rows,
         workspace,
         exchanges: 0,
-        moves: Moves(Vec::new()),
+        moves: RowSwaps(Vec::new()),
     });
     // SAFETY: nothing else is used.
-    unsafe { held(&panels).factor(whole, 0..size.min(PANEL)) };
+    unsafe { lock(&panels).factor(matrix, 0..size.min(PANEL)) };
     for start in (0..size).step_by(PANEL) {
         let end = size.min(start + PANEL);
-        let moves = std::mem::replace(&mut held(&panels).moves, Moves(Vec::new()));
+        let moves = std::mem::replace(&mut lock(&panels).moves, RowSwaps(Vec::new()));
         moves.apply(&mut old_rows[start..]);
         let ahead = end..size.min(end + PANEL);
-        let others: Vec<_> = parts_of(0..start).chain(parts_of(ahead.end..whole.columns)).collect();
+        let others: Vec<_> = parts_of(0..start).chain(parts_of(ahead.end..matrix.columns)).collect();
         let update = |columns: Range<usize>| {
             // SAFETY: parts are of columns of their own; what is read is in the panel.
             unsafe {
                 for column in columns.clone() {
-                    let values = whole.part(start..rows, column..column + 1);
+                    let values = matrix.part(start..rows, column..column + 1);
                     moves.apply(std::slice::from_raw_parts_mut(values.as_ptr_mut(), rows - start));
                 }
                 // Left of the panel only rows are exchanged.
                 if columns.start >= end {
-                    let mut top = whole.part(start..end, columns.clone());
-                    let triangle = whole.read(start..end, start..end);
+                    let mut top = matrix.part(start..end, columns.clone());
+                    let triangle = matrix.read(start..end, start..end);
                     solve_unit_lower_triangular_in_place(triangle, top.as_mut(), Par::Seq);
-                    let (left, rest) = (whole.read(end..rows, start..end), whole.part(end..rows, columns));
+                    let (left, rest) = (matrix.read(end..rows, start..end), matrix.part(end..rows, columns));
                     matmul(rest, Accum::Add, left, top.as_ref(), -T::one(), Par::Seq);
                 }
             }
@@ -193,11 +193,11 @@ pub(super) fn lu<T: Field>(
             } else if !ahead.is_empty() {
                 update(ahead.clone());
                 // SAFETY: as of updates: the panel's columns are this task's.
-                unsafe { held(&panels).factor(whole, ahead.clone()) };
+                unsafe { lock(&panels).factor(matrix, ahead.clone()) };
             }
         });
     }
-    let exchanges = held(&panels).exchanges;
+    let exchanges = lock(&panels).exchanges;
     for (new, &old) in old_rows.iter().enumerate() {
         new_rows[old] = new;
     }
@@ -211,7 +211,7 @@ struct LuPanels<'a> {
     workspace: &'a mut Workspace,
     exchanges: usize,
     /// Of the last panel.
-    moves: Moves,
+    moves: RowSwaps,
 }
 
 impl LuPanels<'_> {
@@ -219,38 +219,38 @@ impl LuPanels<'_> {
     ///
     /// # Safety
     /// Nobody else uses the columns.
-    unsafe fn factor<T: Field>(&mut self, whole: Shared<T>, columns: Range<usize>) {
+    unsafe fn factor<T: Field>(&mut self, matrix: Shared<T>, columns: Range<usize>) {
         let start = columns.start;
         let (order, inverse) = (&mut self.order[start..], &mut self.inverse[start..]);
         // SAFETY: the caller's promise.
-        let panel = unsafe { whole.part(start..whole.rows, columns) };
+        let panel = unsafe { matrix.part(start..matrix.rows, columns) };
         let stack = self.workspace.stack();
         let (info, _) = lu_in_place(panel, order, inverse, Par::Seq, stack, Spec::default());
         self.exchanges += info.transposition_count;
-        self.moves = Moves::of(&self.order[start..]);
+        self.moves = RowSwaps::of(&self.order[start..]);
     }
 }
 
 /// Where the rows come from that a panel's exchanges moved: at most two for each of its columns.
-struct Moves(Vec<(usize, usize)>);
+struct RowSwaps(Vec<(usize, usize)>);
 
-impl Moves {
+impl RowSwaps {
     /// Those of an order, which says which row comes to each place.
-    fn of(order: &[usize]) -> Moves {
+    fn of(order: &[usize]) -> RowSwaps {
         let moved = order.iter().enumerate().map(|(to, &from)| (to, from)).filter(|(to, from)| to != from);
-        let moves = Moves(moved.collect());
+        let moves = RowSwaps(moved.collect());
         assert!(moves.0.len() <= 2 * PANEL, "two rows for each exchange");
         moves
     }
 
     fn apply<V: Copy>(&self, values: &mut [V]) {
         let Some(&first) = values.first() else { return };
-        let mut kept = [first; 2 * PANEL];
-        for (kept, (_, from)) in kept.iter_mut().zip(&self.0) {
-            *kept = values[*from];
+        let mut saved = [first; 2 * PANEL];
+        for (saved, (_, from)) in saved.iter_mut().zip(&self.0) {
+            *saved = values[*from];
         }
-        for (kept, (to, _)) in kept.iter().zip(&self.0) {
-            values[*to] = *kept;
+        for (saved, (to, _)) in saved.iter().zip(&self.0) {
+            values[*to] = *saved;
         }
     }
 }
@@ -262,35 +262,35 @@ pub(super) fn qr<T: Field>(
     rows: usize,
     reflections: &mut [T],
     block: usize,
-    room: &mut PanelRoom<T>,
+    scratch: &mut PanelWorkspace<T>,
     workspaces: &[Mutex<Workspace>],
 ) {
-    let whole = Shared::over(columns_first, rows);
-    let size = rows.min(whole.columns);
+    let matrix = Shared::over(columns_first, rows);
+    let size = rows.min(matrix.columns);
     let coefficients = Shared::over(reflections, block);
-    let room = Mutex::new(room);
-    let factor = |panel: Range<usize>, room: &mut PanelRoom<T>| {
+    let scratch = Mutex::new(scratch);
+    let factor = |panel: Range<usize>, scratch: &mut PanelWorkspace<T>| {
         let start = panel.start;
         // SAFETY: called where nobody else uses the panel, nor what is above it.
         unsafe {
-            let above = whole.read(0..start, panel.clone());
-            let columns = whole.part(start..rows, panel.clone());
-            room.factor(above, columns, coefficients.part(0..panel.len(), panel));
+            let above = matrix.read(0..start, panel.clone());
+            let columns = matrix.part(start..rows, panel.clone());
+            scratch.factor(above, columns, coefficients.part(0..panel.len(), panel));
         }
     };
-    factor(0..size.min(block), &mut held(&room));
+    factor(0..size.min(block), &mut lock(&scratch));
     for start in (0..size).step_by(block) {
         let end = size.min(start + block);
         let ahead = end..size.min(end + block);
-        let others: Vec<_> = parts_of(ahead.end..whole.columns).collect();
+        let others: Vec<_> = parts_of(ahead.end..matrix.columns).collect();
         let update = |columns: Range<usize>, workspace: &mut Workspace| {
             // SAFETY: parts are of columns of their own; what is read is in the panel.
             unsafe {
                 apply_transposed(
-                    whole.read(start..rows, start..end),
+                    matrix.read(start..rows, start..end),
                     coefficients.read(0..end - start, start..end),
                     Conj::Yes,
-                    whole.part(start..rows, columns),
+                    matrix.part(start..rows, columns),
                     Par::Seq,
                     workspace.stack(),
                 );
@@ -298,27 +298,27 @@ pub(super) fn qr<T: Field>(
         };
         parallel_for(1 + others.len(), |task| {
             if task > 0 {
-                update(others[task - 1].clone(), &mut held(&workspaces[task - 1]));
+                update(others[task - 1].clone(), &mut lock(&workspaces[task - 1]));
             } else if !ahead.is_empty() {
-                let mut room = held(&room);
-                update(ahead.clone(), &mut room.workspace);
-                factor(ahead.clone(), &mut room);
+                let mut scratch = lock(&scratch);
+                update(ahead.clone(), &mut scratch.workspace);
+                factor(ahead.clone(), &mut scratch);
             }
         });
     }
 }
 
 /// What factoring panels of a QR decomposition needs.
-pub(super) struct PanelRoom<T> {
+pub(super) struct PanelWorkspace<T> {
     pub(super) workspace: Workspace,
     /// A panel as it was.
-    kept: Vec<T>,
+    saved: Vec<T>,
 }
 
-impl<T: Field> PanelRoom<T> {
+impl<T: Field> PanelWorkspace<T> {
     /// For panels of so many elements, with faer's scratch for them.
-    pub(super) fn new(elements: usize, workspace: Workspace) -> Result<PanelRoom<T>, Failure> {
-        Ok(PanelRoom { workspace, kept: filled(T::zero(), elements)? })
+    pub(super) fn new(elements: usize, workspace: Workspace) -> Result<PanelWorkspace<T>, Failure> {
+        Ok(PanelWorkspace { workspace, saved: filled(T::zero(), elements)? })
     }
 
     /// The reflections that make a panel upper triangular, below its diagonal, and their block's factor. Of the same columns, `above`
@@ -327,28 +327,32 @@ impl<T: Field> PanelRoom<T> {
     /// faer passes over columns of which little is left, up to `16 m` rounding errors of the column, and leaves that little away.
     fn factor(&mut self, above: MatRef<'_, T>, mut panel: MatMut<'_, T>, mut factor: MatMut<'_, T>) {
         let (rows, columns) = (panel.nrows(), panel.ncols());
-        let kept = &mut self.kept[..rows * columns];
-        MatMut::from_column_major_slice_mut(kept, rows, columns).copy_from(panel.as_ref());
+        let saved = &mut self.saved[..rows * columns];
+        MatMut::from_column_major_slice_mut(saved, rows, columns).copy_from(panel.as_ref());
         let stack = self.workspace.stack();
         let info = qr_in_place(panel.as_mut(), factor.as_mut(), Par::Seq, stack, Spec::default());
         if info.rank < columns || has_rounding(above, panel.as_ref()) {
-            panel.copy_from(MatRef::from_column_major_slice(kept, rows, columns));
-            reflect_each(above, panel, factor);
+            panel.copy_from(MatRef::from_column_major_slice(saved, rows, columns));
+            householder_by_columns(above, panel, factor);
         }
     }
 }
 
-/// As [`PanelRoom::factor`], column by column, as long as more is left of them than rounding.
-fn reflect_each<T: Field>(above: MatRef<'_, T>, mut panel: MatMut<'_, T>, mut factor: MatMut<'_, T>) {
+/// As [`PanelWorkspace::factor`], column by column, as long as more is left of them than rounding.
+fn householder_by_columns<T: Field>(
+    above: MatRef<'_, T>,
+    mut panel: MatMut<'_, T>,
+    mut factor: MatMut<'_, T>,
+) {
     let columns = panel.ncols();
     let mut sums = vec![T::zero(); columns];
     let lengths =
         above.col_iter().zip(panel.as_ref().col_iter()).map(|(a, b)| (squares(a) + squares(b)).sqrt());
-    let least: Vec<f64> = lengths.map(|length| rounding::<T>() * length).collect();
+    let threshold: Vec<f64> = lengths.map(|length| rounding::<T>() * length).collect();
     for j in 0..columns {
         let (left, right) = panel.as_mut().split_at_col_mut(j + 1);
         let (mut above, mut tail) = left.col_mut(j).split_at_row_mut(j + 1);
-        let tau = reflection(&mut above[j], tail.as_mut(), least[j]);
+        let tau = householder_vector(&mut above[j], tail.as_mut(), threshold[j]);
         factor[(j, j)] = T::of_real(tau);
         if tau.is_infinite() {
             continue;
@@ -398,13 +402,13 @@ fn square<T: Field>(value: T) -> f64 {
 }
 
 /// Let `I - v vᴴ / tau` take a column to its first element, which becomes what is left of the column; `v` begins with one, and its
-/// other elements take the place of the column's. Answers `tau`, infinite if there is nothing to do. Where no more than `least` is
+/// other elements take the place of the column's. Answers `tau`, infinite if there is nothing to do. Where no more than `threshold` is
 /// left of the column, it is zero.
-fn reflection<T: Field>(head: &mut T, mut tail: ColMut<'_, T>, least: f64) -> T::Magnitude {
-    let greatest = |most: T::Magnitude, value: &T| Float::max(most, value.magnitude());
-    let most = tail.as_ref().iter().fold(T::Magnitude::zero(), greatest);
+fn householder_vector<T: Field>(head: &mut T, mut tail: ColMut<'_, T>, threshold: f64) -> T::Magnitude {
+    let max_norm = |most: T::Magnitude, value: &T| Float::max(most, value.magnitude());
+    let most = tail.as_ref().iter().fold(T::Magnitude::zero(), max_norm);
     if most == T::Magnitude::zero() {
-        if wide(head.magnitude()) <= least {
+        if wide(head.magnitude()) <= threshold {
             *head = T::zero();
         }
         return T::Magnitude::infinity();
@@ -417,7 +421,7 @@ fn reflection<T: Field>(head: &mut T, mut tail: ColMut<'_, T>, least: f64) -> T:
         *value = value.divided_by(most);
         norm += square(*value);
     }
-    if norm.sqrt() * wide(most) <= least {
+    if norm.sqrt() * wide(most) <= threshold {
         *head = T::zero();
         tail.as_mut().fill(T::zero());
         return T::Magnitude::infinity();
@@ -436,24 +440,24 @@ fn reflection<T: Field>(head: &mut T, mut tail: ColMut<'_, T>, least: f64) -> T:
 }
 
 /// Apply all reflections to a matrix, which may be `diagonal`, a part of its columns at a time.
-pub(super) fn reflect<T: Field>(
+pub(super) fn apply_householder<T: Field>(
     basis: MatRef<'_, T>,
     reflections: MatRef<'_, T>,
     columns_first: &mut [T],
     diagonal: bool,
     workspaces: &[Mutex<Workspace>],
 ) {
-    let whole = Shared::over(columns_first, basis.nrows());
-    let count = parts(whole.columns);
+    let matrix = Shared::over(columns_first, basis.nrows());
+    let count = parts(matrix.columns);
     parallel_for(count, |index| {
         // What takes longest comes first.
-        let columns = part_of(&(0..whole.columns), count - 1 - index);
+        let columns = part_of(&(0..matrix.columns), count - 1 - index);
         // Those that begin below the diagonal meet zeros.
         let first = ..if diagonal { columns.end.min(basis.ncols()) } else { basis.ncols() };
         let (basis, reflections) = (basis.get(.., first), reflections.get(.., first));
-        let mut workspace = held(&workspaces[index]);
+        let mut workspace = lock(&workspaces[index]);
         // SAFETY: parts are of columns of their own.
-        let part = unsafe { whole.part(0..whole.rows, columns) };
+        let part = unsafe { matrix.part(0..matrix.rows, columns) };
         apply(basis, reflections, Conj::No, part, Par::Seq, workspace.stack());
     });
 }
@@ -464,6 +468,6 @@ pub(super) fn width(columns: usize) -> usize {
 }
 
 /// What a mutex guards, which only one task at a time asks for. What a panic left there is overwritten.
-fn held<V>(guarded: &Mutex<V>) -> MutexGuard<'_, V> {
+fn lock<V>(guarded: &Mutex<V>) -> MutexGuard<'_, V> {
     guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }

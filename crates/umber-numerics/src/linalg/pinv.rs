@@ -7,7 +7,7 @@ use num_traits::Float;
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, cost, each, filled};
+use super::batch::{Matrices, Results, cost, filled, for_each_matrix};
 use super::field::{Field, nan};
 use super::svd::Decomposer;
 use umber_kernels_base::{View, ViewMut};
@@ -30,7 +30,7 @@ fn pseudo_inverses<T: Field>(tolerance: f64, a: View, x: &ViewMut) -> Result<(),
         Ok((svd, filled(T::zero(), rows * columns)?))
     };
     let work = cost(rows, columns, size).saturating_mul(8);
-    each(from.count(), work, scratch, |index, (svd, values)| {
+    for_each_matrix(from.count(), work, scratch, |index, (svd, values)| {
         from.load(index, &mut svd.matrix);
         let done = svd.decompose();
         if size > 0 && !svd.values[0].is_number() {
@@ -54,9 +54,9 @@ fn pseudo_inverses<T: Field>(tolerance: f64, a: View, x: &ViewMut) -> Result<(),
 /// Divide the right singular vectors by their values, or replace them by zeros.
 pub(super) fn invert_values<T: Field>(svd: &mut Decomposer<T>, tolerance: f64, columns: usize) {
     let tolerance: T::Magnitude = num_traits::cast(tolerance).unwrap_or_else(Float::max_value);
-    let least = svd.values[0].real_part() * tolerance;
+    let threshold = svd.values[0].real_part() * tolerance;
     for (vector, &value) in svd.v.chunks_exact_mut(columns).zip(&svd.values) {
-        if value.real_part() > least {
+        if value.real_part() > threshold {
             for element in vector {
                 *element = element.divided_by(value.real_part());
             }

@@ -3,9 +3,9 @@
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, cost, each, filled};
-use super::field::{Field, are_numbers, centre, nan};
-use super::reflections::Reflections;
+use super::batch::{Matrices, Results, cost, filled, for_each_matrix};
+use super::field::{Field, are_numbers, nan, scale_to_unit};
+use super::householder::Householder;
 use umber_kernels_base::{View, ViewMut};
 
 /// The factors of each matrix. `r` has as many rows as `q` columns: as few as the matrix has rows or columns, or as
@@ -25,12 +25,12 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
     let scratch = || {
         Ok(Scratch {
             rows,
-            reflections: Reflections::new(rows, columns, width)?,
+            reflections: Householder::new(rows, columns, width)?,
             basis: filled(T::zero(), rows * width)?,
             phases: filled(T::one(), size)?,
         })
     };
-    each(from.count(), cost(rows, columns, size), scratch, |index, scratch| {
+    for_each_matrix(from.count(), cost(rows, columns, size), scratch, |index, scratch| {
         let reflections = &mut scratch.reflections;
         from.load(index, &mut reflections.matrix);
         if !are_numbers(&reflections.matrix) {
@@ -38,10 +38,10 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
             q_to.write(index, |part| part.fill(nan()));
             return true;
         }
-        let scale = centre(&mut reflections.matrix);
+        let scale = scale_to_unit(&mut reflections.matrix);
         reflections.find(|matrix| {
             from.load(index, matrix);
-            centre(matrix);
+            scale_to_unit(matrix);
         });
         scratch.find_phases();
         r_to.write(index, |part| scratch.write_upper(part, columns, scale));
@@ -53,7 +53,7 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
 
 struct Scratch<T> {
     rows: usize,
-    reflections: Reflections<T>,
+    reflections: Householder<T>,
     basis: Vec<T>,
     /// Factors that make the diagonal of `R` real.
     phases: Vec<T>,

@@ -9,9 +9,9 @@ use faer::{MatMut, MatRef, Par};
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::abreast::Systems;
-use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::equilibrium::Equilibrium;
+use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
+use super::batched_solve::Systems;
+use super::equilibrate::Equilibration;
 use super::field::Field;
 use super::lu::Factors;
 use umber_kernels_base::{View, ViewMut};
@@ -63,21 +63,22 @@ fn general<T: Field>(a: View, b: View, x: &ViewMut) -> Result<(), Failure> {
         let need = solve_in_place_scratch::<usize, T>(n, columns, Par::Seq);
         Ok((Factors::<T>::new(n, n)?, filled(T::zero(), n * columns)?, Workspace::new(need)?))
     };
-    let others = T::solve_abreast(&Systems { left: from, right, solutions: to });
+    let others = T::solve_batched(&Systems { left: from, right, solutions: to });
     let count = others.as_ref().map_or(from.count(), Vec::len);
     let index = |at: usize| others.as_ref().map_or(at, |others| others[at]);
-    let outcome = each(count, cost(n, n, n + columns), scratch, |at, (factors, values, workspace)| {
-        let index = index(at);
-        factors.factor_even(&from, index);
-        right.load(index, values);
-        factors.equilibrium.around(values, |values| {
-            let target = MatMut::from_column_major_slice_mut(values, n, columns);
-            let (matrix, order) = (factors.matrix(), factors.order());
-            solve_in_place(matrix, matrix, order, target, Par::Seq, workspace.stack());
+    let outcome =
+        for_each_matrix(count, cost(n, n, n + columns), scratch, |at, (factors, values, workspace)| {
+            let index = index(at);
+            factors.factor_equilibrated(&from, index);
+            right.load(index, values);
+            factors.equilibrium.solve_scaled(values, |values| {
+                let target = MatMut::from_column_major_slice_mut(values, n, columns);
+                let (matrix, order) = (factors.matrix(), factors.order());
+                solve_in_place(matrix, matrix, order, target, Par::Seq, workspace.stack());
+            });
+            to.store(index, values, n, columns);
+            !factors.is_singular()
         });
-        to.store(index, values, n, columns);
-        !factors.is_singular()
-    });
     outcome.map_err(|failure| match failure {
         Failure::Matrix(at) => Failure::Matrix(index(at)),
         Failure::Memory(_) => failure,
@@ -95,28 +96,33 @@ fn triangular<T: Field>(form: Form, a: View, b: View, x: &ViewMut) -> Result<(),
         Form::UnitUpper => (true, false),
     };
     let scratch =
-        || Ok((filled(T::zero(), n * n)?, filled(T::zero(), n * columns)?, Equilibrium::new(n, n)?));
-    each(from.count(), cost(n, n, columns.max(1)), scratch, |index, (matrix, values, equilibrium)| {
-        from.load(index, matrix);
-        right.load(index, values);
-        // Ones that are not stored cannot be multiplied.
-        if !is_unit {
-            clear_other_triangle(is_lower, matrix, n);
-            equilibrium.bring(matrix);
-        }
-        equilibrium.around(values, |values| {
-            let left = MatRef::from_column_major_slice(matrix, n, n);
-            let target = MatMut::from_column_major_slice_mut(values, n, columns);
-            match (is_unit, is_lower) {
-                (false, true) => solve_lower_triangular_in_place(left, target, Par::Seq),
-                (false, false) => solve_upper_triangular_in_place(left, target, Par::Seq),
-                (true, true) => solve_unit_lower_triangular_in_place(left, target, Par::Seq),
-                (true, false) => solve_unit_upper_triangular_in_place(left, target, Par::Seq),
+        || Ok((filled(T::zero(), n * n)?, filled(T::zero(), n * columns)?, Equilibration::new(n, n)?));
+    for_each_matrix(
+        from.count(),
+        cost(n, n, columns.max(1)),
+        scratch,
+        |index, (matrix, values, equilibrium)| {
+            from.load(index, matrix);
+            right.load(index, values);
+            // Ones that are not stored cannot be multiplied.
+            if !is_unit {
+                clear_other_triangle(is_lower, matrix, n);
+                equilibrium.scale(matrix);
             }
-        });
-        to.store(index, values, n, columns);
-        is_unit || (0..n).all(|i| matrix[i * n + i] != T::zero())
-    })
+            equilibrium.solve_scaled(values, |values| {
+                let left = MatRef::from_column_major_slice(matrix, n, n);
+                let target = MatMut::from_column_major_slice_mut(values, n, columns);
+                match (is_unit, is_lower) {
+                    (false, true) => solve_lower_triangular_in_place(left, target, Par::Seq),
+                    (false, false) => solve_upper_triangular_in_place(left, target, Par::Seq),
+                    (true, true) => solve_unit_lower_triangular_in_place(left, target, Par::Seq),
+                    (true, false) => solve_unit_upper_triangular_in_place(left, target, Par::Seq),
+                }
+            });
+            to.store(index, values, n, columns);
+            is_unit || (0..n).all(|i| matrix[i * n + i] != T::zero())
+        },
+    )
 }
 
 /// Let the triangle that does not count be zero.

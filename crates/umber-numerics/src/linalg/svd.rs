@@ -6,9 +6,9 @@ use faer::{MatMut, MatRef, Par, Spec};
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::field::{Field, are_numbers, centre, nan};
-use super::reflections::Reflections;
+use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
+use super::field::{Field, are_numbers, nan, scale_to_unit};
+use super::householder::Householder;
 use umber_kernels_base::{View, ViewMut};
 
 /// The singular values of each matrix, greatest first, and `U` and `Vᴴ` where asked for: with as many vectors as there
@@ -35,25 +35,30 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<[&ViewMut; 2]>) -
         (Some(_), false) => ComputeSvdVectors::Thin,
     };
     let scratch = || Decomposer::<T>::new(rows, columns, wanted);
-    each(from.count(), cost(rows, columns, rows.min(columns)).saturating_mul(8), scratch, |index, svd| {
-        from.load(index, &mut svd.matrix);
-        let done = svd.decompose();
-        values.write(index, |part| {
-            for (value, found) in part.iter_mut().zip(&svd.values) {
-                *value = found.real_part();
-            }
-        });
-        if let Some((u, v)) = to {
-            u.store(index, &svd.u, rows, svd.u_width);
-            // V column by column is its transpose row by row.
-            v.write(index, |part| {
-                for (to, from) in part.iter_mut().zip(&svd.v) {
-                    *to = from.conjugate();
+    for_each_matrix(
+        from.count(),
+        cost(rows, columns, rows.min(columns)).saturating_mul(8),
+        scratch,
+        |index, svd| {
+            from.load(index, &mut svd.matrix);
+            let done = svd.decompose();
+            values.write(index, |part| {
+                for (value, found) in part.iter_mut().zip(&svd.values) {
+                    *value = found.real_part();
                 }
             });
-        }
-        done
-    })
+            if let Some((u, v)) = to {
+                u.store(index, &svd.u, rows, svd.u_width);
+                // V column by column is its transpose row by row.
+                v.write(index, |part| {
+                    for (to, from) in part.iter_mut().zip(&svd.v) {
+                        *to = from.conjugate();
+                    }
+                });
+            }
+            done
+        },
+    )
 }
 
 /// Room for the decomposition of one matrix.
@@ -72,41 +77,41 @@ pub(super) struct Decomposer<T> {
     u_width: usize,
     v_width: usize,
     /// For matrices that have many more rows than columns, or the other way round.
-    long: Option<Long<T>>,
+    qr_first: Option<QrFirst<T>>,
     workspace: Workspace,
 }
 
 /// A matrix that is made square before it is decomposed. faer would do so, too, but leaves out what little is left of columns.
-struct Long<T> {
+struct QrFirst<T> {
     /// Of the matrix, or of its adjoint if that has more rows.
-    reflections: Reflections<T>,
+    reflections: Householder<T>,
     /// What they leave: an upper triangular matrix.
     square: Vec<T>,
 }
 
-impl<T: Field> Long<T> {
+impl<T: Field> QrFirst<T> {
     /// For matrices of a size, if they are worth it; with so many vectors along the longer side.
-    fn new(rows: usize, columns: usize, width: usize) -> Result<Option<Long<T>>, Failure> {
-        let (short, long) = (rows.min(columns), rows.max(columns));
+    fn new(rows: usize, columns: usize, width: usize) -> Result<Option<QrFirst<T>>, Failure> {
+        let (short, qr_first) = (rows.min(columns), rows.max(columns));
         // As faer has it.
-        if short == 0 || 6 * long <= 11 * short {
+        if short == 0 || 6 * qr_first <= 11 * short {
             return Ok(None);
         }
         let (reflections, square) =
-            (Reflections::new(long, short, width)?, filled(T::zero(), short * short)?);
-        Ok(Some(Long { reflections, square }))
+            (Householder::new(qr_first, short, width)?, filled(T::zero(), short * short)?);
+        Ok(Some(QrFirst { reflections, square }))
     }
 
     /// Make a matrix square.
-    fn shorten(&mut self, matrix: MatRef<'_, T>) {
-        let (long, short) = (matrix.nrows().max(matrix.ncols()), matrix.nrows().min(matrix.ncols()));
+    fn reduce_to_square(&mut self, matrix: MatRef<'_, T>) {
+        let (qr_first, short) = (matrix.nrows().max(matrix.ncols()), matrix.nrows().min(matrix.ncols()));
         let load = |to: &mut [T]| {
-            let mut to = MatMut::from_column_major_slice_mut(to, long, short);
-            if matrix.nrows() == long { to.copy_from(matrix) } else { to.copy_from(matrix.adjoint()) }
+            let mut to = MatMut::from_column_major_slice_mut(to, qr_first, short);
+            if matrix.nrows() == qr_first { to.copy_from(matrix) } else { to.copy_from(matrix.adjoint()) }
         };
         load(&mut self.reflections.matrix);
         self.reflections.find(load);
-        let columns = self.square.chunks_exact_mut(short).zip(self.reflections.matrix.chunks_exact(long));
+        let columns = self.square.chunks_exact_mut(short).zip(self.reflections.matrix.chunks_exact(qr_first));
         for (j, (to, from)) in columns.enumerate() {
             to[..=j].copy_from_slice(&from[..=j]);
         }
@@ -121,8 +126,8 @@ impl<T: Field> Decomposer<T> {
             ComputeSvdVectors::Thin => (size, size),
             ComputeSvdVectors::Full => (rows, columns),
         };
-        let long = Long::new(rows, columns, u_width.max(v_width))?;
-        let (height, width) = if long.is_some() { (size, size) } else { (rows, columns) };
+        let qr_first = QrFirst::new(rows, columns, u_width.max(v_width))?;
+        let (height, width) = if qr_first.is_some() { (size, size) } else { (rows, columns) };
         let need = svd_scratch::<T>(height, width, vectors, vectors, Par::Seq, Spec::default());
         Ok(Decomposer {
             rows,
@@ -134,7 +139,7 @@ impl<T: Field> Decomposer<T> {
             v: filled(T::zero(), columns * v_width)?,
             u_width,
             v_width,
-            long,
+            qr_first,
             workspace: Workspace::new(need)?,
         })
     }
@@ -147,7 +152,7 @@ impl<T: Field> Decomposer<T> {
             }
             return true;
         }
-        let scale = T::of_real(centre(&mut self.matrix));
+        let scale = T::of_real(scale_to_unit(&mut self.matrix));
         // faer leaves parts of a whole basis alone, as if they were zero.
         self.u.fill(T::zero());
         self.v.fill(T::zero());
@@ -155,9 +160,9 @@ impl<T: Field> Decomposer<T> {
         let mut matrix = MatRef::from_column_major_slice(&self.matrix, rows, columns);
         let mut left = MatMut::from_column_major_slice_mut(&mut self.u, rows, self.u_width);
         let mut right = MatMut::from_column_major_slice_mut(&mut self.v, columns, self.v_width);
-        if let Some(long) = &mut self.long {
-            long.shorten(matrix);
-            matrix = MatRef::from_column_major_slice(&long.square, size, size);
+        if let Some(qr_first) = &mut self.qr_first {
+            qr_first.reduce_to_square(matrix);
+            matrix = MatRef::from_column_major_slice(&qr_first.square, size, size);
             if columns > rows {
                 // The adjoint's left vectors are the matrix's right ones.
                 std::mem::swap(&mut left, &mut right);
@@ -176,12 +181,12 @@ impl<T: Field> Decomposer<T> {
             Spec::default(),
         )
         .is_ok();
-        if let (Some(long), true) = (&mut self.long, has_vectors) {
+        if let (Some(qr_first), true) = (&mut self.qr_first, has_vectors) {
             let (vectors, length) = if columns > rows { (&mut self.v, columns) } else { (&mut self.u, rows) };
             for (i, vector) in vectors.chunks_exact_mut(length).enumerate().skip(size) {
                 vector[i] = T::one();
             }
-            long.reflections.apply(vectors, false);
+            qr_first.reflections.apply(vectors, false);
         }
         for value in &mut self.values {
             *value *= scale;

@@ -19,13 +19,13 @@ use umber_kernels_base::threads::{num_threads, parallel_for};
 
 use super::Failure;
 use super::batch::{Workspace, filled};
-use super::field::{Field, power_near};
-use crate::vector::{Lane, Vector, Work};
+use super::field::{Field, nearest_power_of_two};
+use crate::vector::{Lane, Vector, WithSimd};
 
 /// As many lanes as a vector has at most.
 const LANES: usize = 16;
 /// Columns that are changed together, so that what they share is read once for them.
-const TOGETHER: usize = 4;
+const COLUMNS_PER_STEP: usize = 4;
 /// Parts of a step at most; their sums are added up by one thread.
 const PARTS: usize = 8;
 /// Eigenvectors that a thread takes at a time.
@@ -41,7 +41,7 @@ pub(super) struct Tridiagonal<T> {
     /// Elements from one column to the next.
     leading: usize,
     /// Column by column; at first the lower triangle, then below that of `T` what reflections are made of.
-    matrix: Lines<T>,
+    matrix: AlignedVec<T>,
     /// Reflections that are applied together.
     block: usize,
     /// Their factors, a column a reflection.
@@ -50,7 +50,7 @@ pub(super) struct Tridiagonal<T> {
     pub(super) diagonal: Vec<T>,
     pub(super) below: Vec<T>,
     /// The last reflection and its product, the next one and its product, and sums of each part of a step.
-    rows: Lines<T>,
+    rows: AlignedVec<T>,
 }
 
 impl<T: Field> Tridiagonal<T> {
@@ -61,12 +61,12 @@ impl<T: Field> Tridiagonal<T> {
         Ok(Tridiagonal {
             n,
             leading,
-            matrix: Lines::new(leading.saturating_mul(leading))?,
+            matrix: AlignedVec::new(leading.saturating_mul(leading))?,
             block,
             factors: filled(T::zero(), block * (n - 1))?,
             diagonal: filled(T::zero(), n)?,
             below: filled(T::zero(), n)?,
-            rows: Lines::new((4 + PARTS) * leading)?,
+            rows: AlignedVec::new((4 + PARTS) * leading)?,
         })
     }
 
@@ -102,16 +102,16 @@ impl<T: Field> Tridiagonal<T> {
     /// no step would come to an end, since its elements are divided by the greatest of them.
     pub(super) fn normalise(&mut self) -> T::Magnitude {
         let elements = || self.diagonal.iter().chain(&self.below).map(|x| x.magnitude());
-        let greatest = elements().fold(T::Magnitude::zero(), Float::max);
-        if greatest.is_zero() {
+        let max = elements().fold(T::Magnitude::zero(), Float::max);
+        if max.is_zero() {
             return T::Magnitude::one();
         }
-        let power = power_near(greatest);
+        let power = nearest_power_of_two(max);
         let inverse = T::of_real(Float::recip(power));
-        let least = Float::sqrt(<T::Magnitude as Float>::min_positive_value());
+        let threshold = Float::sqrt(<T::Magnitude as Float>::min_positive_value());
         for x in self.diagonal.iter_mut().chain(&mut self.below) {
             *x *= inverse;
-            if x.magnitude() < least {
+            if x.magnitude() < threshold {
                 *x = T::zero();
             }
         }
@@ -150,7 +150,7 @@ impl<T: Field> Tridiagonal<T> {
     /// What `Q` is made of, as faer applies it: the reflections, and the factors of blocks of them.
     pub(super) fn reflections(&self) -> (MatRef<'_, T>, MatRef<'_, T>) {
         let factors = MatRef::from_column_major_slice(&self.factors, self.block, self.n - 1);
-        (essentials(&self.matrix, self.n, self.leading), factors)
+        (householder_essentials(&self.matrix, self.n, self.leading), factors)
     }
 
     /// How many reflections are applied together.
@@ -161,7 +161,7 @@ impl<T: Field> Tridiagonal<T> {
     /// Let the factors, the first of each column being that of a single reflection, be those of blocks.
     fn join_reflections(&mut self) {
         let (n, block) = (self.n, self.block);
-        let reflections = essentials(&self.matrix, n, self.leading);
+        let reflections = householder_essentials(&self.matrix, n, self.leading);
         let mut factors = MatMut::from_column_major_slice_mut(&mut self.factors, block, n - 1);
         for first in (0..n - 1).step_by(block) {
             let width = block.min(n - 1 - first);
@@ -176,7 +176,7 @@ impl<T: Field> Tridiagonal<T> {
 }
 
 /// What reflections are made of, below the diagonal.
-fn essentials<T: Field>(matrix: &Lines<T>, n: usize, leading: usize) -> MatRef<'_, T> {
+fn householder_essentials<T: Field>(matrix: &AlignedVec<T>, n: usize, leading: usize) -> MatRef<'_, T> {
     MatRef::from_column_major_slice_with_stride(matrix.as_slice(), n, n, leading).submatrix(
         1,
         0,
@@ -186,19 +186,19 @@ fn essentials<T: Field>(matrix: &Lines<T>, n: usize, leading: usize) -> MatRef<'
 }
 
 /// As [`Field::tridiagonalize`], for real numbers.
-pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(room: &mut Tridiagonal<T>) -> bool {
+pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(scratch: &mut Tridiagonal<T>) -> bool {
     let lanes = T::lanes();
     if lanes == 1 {
         return false;
     }
-    let (n, leading, block) = (room.n, room.leading, room.block);
-    let matrix = room.matrix.elements();
+    let (n, leading, block) = (scratch.n, scratch.leading, scratch.block);
+    let matrix = scratch.matrix.elements();
     for first in (0..leading).step_by(lanes) {
         for (i, j) in (0..lanes).flat_map(|j| (0..j).map(move |i| (first + i, first + j))) {
             matrix[j * leading + i] = matrix[i * leading + j];
         }
     }
-    let rows = room.rows.elements();
+    let rows = scratch.rows.elements();
     rows.fill(T::zero());
     let (vectors, sums) = rows.split_at_mut(4 * leading);
     let sums = Target::over(sums);
@@ -209,7 +209,7 @@ pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(room: &mut Tridiago
         let column = &mut matrix[k * leading..k * leading + n];
         let (head, tail) = column[k + 1..].split_first_mut().expect("not the last column");
         let factor = make_householder_in_place(head, ColMut::from_slice_mut(tail)).tau;
-        room.factors[k * block] = factor;
+        scratch.factors[k * block] = factor;
         next[k.saturating_sub(1)..=k].fill(T::zero());
         next[k + 1] = T::one();
         next[k + 2..n].copy_from_slice(tail);
@@ -223,7 +223,7 @@ pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(room: &mut Tridiago
             // The same parts fall to the same thread, in whose cache they are, if threads are as many as groups.
             for part in parts.count * group / groups..parts.count * (group + 1) / groups {
                 let columns = parts.columns(part);
-                T::vectors(Pass {
+                T::dispatch(Pass {
                     matrix: target,
                     leading,
                     columns: columns.start.max(first)..columns.end,
@@ -236,7 +236,7 @@ pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(room: &mut Tridiago
         });
         // The column that is reflected next.
         let (column, after) = (first * leading, (first + 1) * leading);
-        T::vectors(End {
+        T::dispatch(StepEnd {
             parts,
             next,
             product,
@@ -299,7 +299,7 @@ struct Pass<'a, T> {
     sums: Target<T>,
 }
 
-impl<T: Lane> Work<T> for Pass<'_, T> {
+impl<T: Lane> WithSimd<T> for Pass<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -326,13 +326,13 @@ impl<T: Lane> Work<T> for Pass<'_, T> {
                 let mut column = first;
                 while column < block + V::LANES {
                     let totals = &mut totals[column - block..];
-                    column += if column.is_multiple_of(TOGETHER) {
-                        below::<V, TOGETHER>(&self, column, block + V::LANES, totals)
+                    column += if column.is_multiple_of(COLUMNS_PER_STEP) {
+                        update_columns::<V, COLUMNS_PER_STEP>(&self, column, block + V::LANES, totals)
                     } else {
-                        below::<V, 1>(&self, column, block + V::LANES, totals)
+                        update_columns::<V, 1>(&self, column, block + V::LANES, totals)
                     };
                 }
-                V::turn(&mut dots);
+                V::transpose(&mut dots);
                 let mut total = V::splat(T::zero());
                 for &dot in dots.as_ref() {
                     total = total.add(dot);
@@ -355,7 +355,7 @@ impl<T: Lane> Pass<'_, T> {
 /// # Safety
 /// The vectors are there, the columns and rows of the matrix, and as many totals.
 #[inline(always)]
-unsafe fn below<V: Vector, const N: usize>(
+unsafe fn update_columns<V: Vector, const N: usize>(
     pass: &Pass<'_, V::Lane>,
     column: usize,
     from: usize,
@@ -414,8 +414,8 @@ where
     unsafe fn change(&self, scales: &Scales<V>, elements: *mut V::Lane) -> V {
         // SAFETY: the caller's.
         unsafe {
-            let changed = self.last.mul_from(scales.product, V::load(elements));
-            let changed = self.product.mul_from(scales.last, changed);
+            let changed = self.last.neg_mul_add(scales.product, V::load(elements));
+            let changed = self.product.neg_mul_add(scales.last, changed);
             changed.store(elements);
             changed
         }
@@ -448,7 +448,7 @@ where
 
 /// The end of a step: what the parts found is one product `y = A v / τ - v (vᵀ A v) / 2τ²`, and the column after the reflected
 /// one loses its part of the reflection.
-struct End<'a, T> {
+struct StepEnd<'a, T> {
     parts: Parts,
     next: &'a [T],
     product: &'a mut [T],
@@ -461,12 +461,12 @@ struct End<'a, T> {
     leading: usize,
 }
 
-impl<T: Lane> Work<T> for End<'_, T> {
+impl<T: Lane> WithSimd<T> for StepEnd<'_, T> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector<Lane = T>>(self) {
-        let End { parts, next, product, sums, inverse, first, column, leading } = self;
+        let StepEnd { parts, next, product, sums, inverse, first, column, leading } = self;
         assert!(
             [next.len(), product.len(), column.len()] == [leading; 3] && leading.is_multiple_of(V::LANES)
         );
@@ -493,12 +493,12 @@ impl<T: Lane> Work<T> for End<'_, T> {
             let dot = lanes.iter().fold(T::zero(), |sum, &lane| sum + lane);
             let half = V::splat(dot * inverse / (T::one() + T::one()));
             for row in rows() {
-                let changed = V::load(next_at.add(row)).mul_from(half, V::load(product_at.add(row)));
+                let changed = V::load(next_at.add(row)).neg_mul_add(half, V::load(product_at.add(row)));
                 changed.store(product_at.add(row));
             }
             let scale = V::splat(*product_at.add(first));
             for row in rows() {
-                let changed = V::load(next_at.add(row)).mul_from(scale, V::load(column_at.add(row)));
+                let changed = V::load(next_at.add(row)).neg_mul_add(scale, V::load(column_at.add(row)));
                 // The reflection has a one in this row.
                 changed.sub(V::load(product_at.add(row))).store(column_at.add(row));
             }
@@ -507,18 +507,18 @@ impl<T: Lane> Work<T> for End<'_, T> {
 }
 
 /// Elements that begin at a cache line.
-struct Lines<T> {
+struct AlignedVec<T> {
     elements: Vec<T>,
     start: usize,
 }
 
-impl<T: Field> Lines<T> {
+impl<T: Field> AlignedVec<T> {
     /// Zeros.
-    fn new(count: usize) -> Result<Lines<T>, Failure> {
+    fn new(count: usize) -> Result<AlignedVec<T>, Failure> {
         let elements = filled(T::zero(), count.saturating_add(LANES))?;
         // The types have sixteen elements a line or fewer.
         let start = elements.as_ptr().align_offset(64).min(LANES);
-        Ok(Lines { elements, start })
+        Ok(AlignedVec { elements, start })
     }
 
     fn elements(&mut self) -> &mut [T] {

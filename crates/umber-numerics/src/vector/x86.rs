@@ -2,11 +2,11 @@
 
 use std::arch::x86_64::*;
 
-use super::{Vector, Work};
+use super::{Vector, WithSimd};
 
 macro_rules! vector {
     ($v:ident, $t:ident, $n:literal, [$splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident,
-     $mul_add:ident, $mul_sub:ident, $mul_from:ident, $div:ident], [$abs:ident, $bits:ident, $choose:ident], $part:ident, $weave:ident, $reversed:ident, $turn:ident) => {
+     $mul_add:ident, $mul_sub:ident, $neg_mul_add:ident, $div:ident], [$abs:ident, $bits:ident, $choose:ident], $deinterleave:ident, $interleave:ident, $reversed:ident, $transpose:ident) => {
         // Everywhere the processor has the instructions, which is the caller's to know (see the trait).
         impl Vector for $v {
             type Lane = $t;
@@ -54,9 +54,9 @@ macro_rules! vector {
                 unsafe { $mul_sub(self, a, b) }
             }
             #[inline(always)]
-            unsafe fn mul_from(self, a: $v, b: $v) -> $v {
+            unsafe fn neg_mul_add(self, a: $v, b: $v) -> $v {
                 // SAFETY: the caller's.
-                unsafe { $mul_from(self, a, b) }
+                unsafe { $neg_mul_add(self, a, b) }
             }
             #[inline(always)]
             unsafe fn div(self, other: $v) -> $v {
@@ -69,39 +69,39 @@ macro_rules! vector {
                 unsafe { $abs(self) }
             }
             #[inline(always)]
-            unsafe fn above(self, other: $v) -> u32 {
+            unsafe fn gt_mask(self, other: $v) -> u32 {
                 // SAFETY: the caller's.
                 unsafe { $bits::<_CMP_GT_OQ>(self, other) }
             }
             #[inline(always)]
-            unsafe fn equals(self, other: $v) -> u32 {
+            unsafe fn eq_mask(self, other: $v) -> u32 {
                 // SAFETY: the caller's.
                 unsafe { $bits::<_CMP_EQ_OQ>(self, other) }
             }
             #[inline(always)]
-            unsafe fn where_above(self, other: $v, then: $v, otherwise: $v) -> $v {
+            unsafe fn select_gt(self, other: $v, then: $v, otherwise: $v) -> $v {
                 // SAFETY: the caller's.
                 unsafe { $choose::<_CMP_GT_OQ>(self, other, then, otherwise) }
             }
             #[inline(always)]
-            unsafe fn where_equal(self, other: $v, then: $v, otherwise: $v) -> $v {
+            unsafe fn select_eq(self, other: $v, then: $v, otherwise: $v) -> $v {
                 // SAFETY: the caller's.
                 unsafe { $choose::<_CMP_EQ_OQ>(self, other, then, otherwise) }
             }
             #[inline(always)]
-            unsafe fn ask(at: *const $t) {
+            unsafe fn prefetch(at: *const $t) {
                 // SAFETY: prefetching is harmless at any address.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
             }
             #[inline(always)]
-            unsafe fn part(a: $v, b: $v) -> [$v; 2] {
+            unsafe fn deinterleave(a: $v, b: $v) -> [$v; 2] {
                 // SAFETY: the caller's.
-                unsafe { $part(a, b) }
+                unsafe { $deinterleave(a, b) }
             }
             #[inline(always)]
-            unsafe fn weave(a: $v, b: $v) -> [$v; 2] {
+            unsafe fn interleave(a: $v, b: $v) -> [$v; 2] {
                 // SAFETY: the caller's.
-                unsafe { $weave(a, b) }
+                unsafe { $interleave(a, b) }
             }
             #[inline(always)]
             unsafe fn reversed(self) -> $v {
@@ -113,9 +113,9 @@ macro_rules! vector {
                 [x; $n]
             }
             #[inline(always)]
-            unsafe fn turn(x: &mut [$v; $n]) {
+            unsafe fn transpose(x: &mut [$v; $n]) {
                 // SAFETY: the caller's.
-                unsafe { $turn(x) }
+                unsafe { $transpose(x) }
             }
         }
     };
@@ -137,11 +137,11 @@ vector!(
         _mm512_fnmadd_ps,
         _mm512_div_ps
     ],
-    [_mm512_abs_ps, bits16, choose16],
-    part16,
-    weave16,
+    [_mm512_abs_ps, bits16, select16],
+    deinterleave16,
+    interleave16,
     reversed16,
-    turn16
+    transpose16
 );
 vector!(
     __m512d,
@@ -159,11 +159,11 @@ vector!(
         _mm512_fnmadd_pd,
         _mm512_div_pd
     ],
-    [_mm512_abs_pd, bits8d, choose8d],
-    part8d,
-    weave8d,
+    [_mm512_abs_pd, bits8d, select8d],
+    deinterleave8d,
+    interleave8d,
     reversed8d,
-    turn8d
+    transpose8d
 );
 vector!(
     __m256,
@@ -181,11 +181,11 @@ vector!(
         _mm256_fnmadd_ps,
         _mm256_div_ps
     ],
-    [abs8, bits8, choose8],
-    part8,
-    weave8,
+    [abs8, bits8, select8],
+    deinterleave8,
+    interleave8,
     reversed8,
-    turn8
+    transpose8
 );
 vector!(
     __m256d,
@@ -203,11 +203,11 @@ vector!(
         _mm256_fnmadd_pd,
         _mm256_div_pd
     ],
-    [abs4d, bits4d, choose4d],
-    part4d,
-    weave4d,
+    [abs4d, bits4d, select4d],
+    deinterleave4d,
+    interleave4d,
     reversed4d,
-    turn4d
+    transpose4d
 );
 
 #[inline(always)]
@@ -216,7 +216,7 @@ unsafe fn bits16<const TEST: i32>(a: __m512, b: __m512) -> u32 {
     u32::from(unsafe { _mm512_cmp_ps_mask::<TEST>(a, b) })
 }
 #[inline(always)]
-unsafe fn choose16<const TEST: i32>(a: __m512, b: __m512, then: __m512, otherwise: __m512) -> __m512 {
+unsafe fn select16<const TEST: i32>(a: __m512, b: __m512, then: __m512, otherwise: __m512) -> __m512 {
     // SAFETY: the caller's.
     unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<TEST>(a, b), otherwise, then) }
 }
@@ -227,7 +227,7 @@ unsafe fn bits8d<const TEST: i32>(a: __m512d, b: __m512d) -> u32 {
     u32::from(unsafe { _mm512_cmp_pd_mask::<TEST>(a, b) })
 }
 #[inline(always)]
-unsafe fn choose8d<const TEST: i32>(a: __m512d, b: __m512d, then: __m512d, otherwise: __m512d) -> __m512d {
+unsafe fn select8d<const TEST: i32>(a: __m512d, b: __m512d, then: __m512d, otherwise: __m512d) -> __m512d {
     // SAFETY: the caller's.
     unsafe { _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<TEST>(a, b), otherwise, then) }
 }
@@ -243,7 +243,7 @@ unsafe fn bits8<const TEST: i32>(a: __m256, b: __m256) -> u32 {
     unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<TEST>(a, b)) as u32 }
 }
 #[inline(always)]
-unsafe fn choose8<const TEST: i32>(a: __m256, b: __m256, then: __m256, otherwise: __m256) -> __m256 {
+unsafe fn select8<const TEST: i32>(a: __m256, b: __m256, then: __m256, otherwise: __m256) -> __m256 {
     // SAFETY: the caller's.
     unsafe { _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps::<TEST>(a, b)) }
 }
@@ -259,13 +259,13 @@ unsafe fn bits4d<const TEST: i32>(a: __m256d, b: __m256d) -> u32 {
     unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<TEST>(a, b)) as u32 }
 }
 #[inline(always)]
-unsafe fn choose4d<const TEST: i32>(a: __m256d, b: __m256d, then: __m256d, otherwise: __m256d) -> __m256d {
+unsafe fn select4d<const TEST: i32>(a: __m256d, b: __m256d, then: __m256d, otherwise: __m256d) -> __m256d {
     // SAFETY: the caller's.
     unsafe { _mm256_blendv_pd(otherwise, then, _mm256_cmp_pd::<TEST>(a, b)) }
 }
 
 #[inline(always)]
-unsafe fn part16(a: __m512, b: __m512) -> [__m512; 2] {
+unsafe fn deinterleave16(a: __m512, b: __m512) -> [__m512; 2] {
     // SAFETY: the caller's.
     unsafe {
         let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -274,7 +274,7 @@ unsafe fn part16(a: __m512, b: __m512) -> [__m512; 2] {
     }
 }
 #[inline(always)]
-unsafe fn weave16(a: __m512, b: __m512) -> [__m512; 2] {
+unsafe fn interleave16(a: __m512, b: __m512) -> [__m512; 2] {
     // SAFETY: the caller's.
     unsafe {
         let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -291,7 +291,7 @@ unsafe fn reversed16(a: __m512) -> __m512 {
     }
 }
 #[inline(always)]
-unsafe fn turn16(x: &mut [__m512; 16]) {
+unsafe fn transpose16(x: &mut [__m512; 16]) {
     // SAFETY: the caller's.
     unsafe {
         let mut y = *x;
@@ -323,7 +323,7 @@ unsafe fn turn16(x: &mut [__m512; 16]) {
 }
 
 #[inline(always)]
-unsafe fn part8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
+unsafe fn deinterleave8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
     // SAFETY: the caller's.
     unsafe {
         let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
@@ -332,7 +332,7 @@ unsafe fn part8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
     }
 }
 #[inline(always)]
-unsafe fn weave8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
+unsafe fn interleave8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
     // SAFETY: the caller's.
     unsafe {
         let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
@@ -346,7 +346,7 @@ unsafe fn reversed8d(a: __m512d) -> __m512d {
     unsafe { _mm512_permutexvar_pd(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), a) }
 }
 #[inline(always)]
-unsafe fn turn8d(x: &mut [__m512d; 8]) {
+unsafe fn transpose8d(x: &mut [__m512d; 8]) {
     // SAFETY: the caller's.
     unsafe {
         let mut y = *x;
@@ -368,7 +368,7 @@ unsafe fn turn8d(x: &mut [__m512d; 8]) {
 }
 
 #[inline(always)]
-unsafe fn part8(a: __m256, b: __m256) -> [__m256; 2] {
+unsafe fn deinterleave8(a: __m256, b: __m256) -> [__m256; 2] {
     // SAFETY: the caller's.
     unsafe {
         let low = _mm256_permute2f128_ps::<0x20>(a, b);
@@ -377,7 +377,7 @@ unsafe fn part8(a: __m256, b: __m256) -> [__m256; 2] {
     }
 }
 #[inline(always)]
-unsafe fn weave8(a: __m256, b: __m256) -> [__m256; 2] {
+unsafe fn interleave8(a: __m256, b: __m256) -> [__m256; 2] {
     // SAFETY: the caller's.
     unsafe {
         let low = _mm256_unpacklo_ps(a, b);
@@ -391,7 +391,7 @@ unsafe fn reversed8(a: __m256) -> __m256 {
     unsafe { _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)) }
 }
 #[inline(always)]
-unsafe fn turn8(x: &mut [__m256; 8]) {
+unsafe fn transpose8(x: &mut [__m256; 8]) {
     // SAFETY: the caller's.
     unsafe {
         let mut y = *x;
@@ -413,7 +413,7 @@ unsafe fn turn8(x: &mut [__m256; 8]) {
     }
 }
 #[inline(always)]
-unsafe fn part4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
+unsafe fn deinterleave4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
     // SAFETY: the caller's.
     unsafe {
         let low = _mm256_permute2f128_pd::<0x20>(a, b);
@@ -422,7 +422,7 @@ unsafe fn part4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
     }
 }
 #[inline(always)]
-unsafe fn weave4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
+unsafe fn interleave4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
     // SAFETY: the caller's.
     unsafe {
         let low = _mm256_unpacklo_pd(a, b);
@@ -436,7 +436,7 @@ unsafe fn reversed4d(a: __m256d) -> __m256d {
     unsafe { _mm256_permute4x64_pd::<0x1b>(a) }
 }
 #[inline(always)]
-unsafe fn turn4d(x: &mut [__m256d; 4]) {
+unsafe fn transpose4d(x: &mut [__m256d; 4]) {
     // SAFETY: the caller's.
     unsafe {
         let a = _mm256_unpacklo_pd(x[0], x[1]);
@@ -455,22 +455,22 @@ unsafe fn turn4d(x: &mut [__m256d; 4]) {
 ///
 /// # Safety
 /// The processor has AVX-512 F, BW, DQ and VL.
-pub(super) unsafe fn wide32<W: Work<f32>>(work: W) -> W::Output {
+pub(super) unsafe fn wide32<W: WithSimd<f32>>(work: W) -> W::Output {
     // SAFETY: the caller's.
     unsafe { work.run::<__m512>() }
 }
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
-pub(super) unsafe fn wide64<W: Work<f64>>(work: W) -> W::Output {
+pub(super) unsafe fn wide64<W: WithSimd<f64>>(work: W) -> W::Output {
     // SAFETY: the caller's.
     unsafe { work.run::<__m512d>() }
 }
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn half32<W: Work<f32>>(work: W) -> W::Output {
+pub(super) unsafe fn half32<W: WithSimd<f32>>(work: W) -> W::Output {
     // SAFETY: the caller's.
     unsafe { work.run::<__m256>() }
 }
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn half64<W: Work<f64>>(work: W) -> W::Output {
+pub(super) unsafe fn half64<W: WithSimd<f64>>(work: W) -> W::Output {
     // SAFETY: the caller's.
     unsafe { work.run::<__m256d>() }
 }

@@ -7,9 +7,9 @@
 use crate::vector::{Lane, Vector};
 
 /// The most groups at a time.
-pub(super) const ABREAST: usize = 4;
+pub(super) const INTERLEAVE: usize = 4;
 /// The most lanes of a vector.
-pub(super) const MOST: usize = 16;
+pub(super) const MAX_LANES: usize = 16;
 
 /// How the numbers of a line lie in memory, counted in reals.
 #[derive(Clone, Copy)]
@@ -35,12 +35,12 @@ enum Order {
 /// Bytes of rows that stay in the second cache.
 pub(super) const CACHED: usize = 5 << 17;
 /// Rows that are asked for ahead where each may be in a page of its own, which processors do not foresee.
-const AHEAD: isize = 8;
+const PREFETCH_ROWS: isize = 8;
 
 /// Where the lines of a group begin, counted in reals.
 #[derive(Clone, Copy)]
 pub(super) struct Group {
-    pub(super) starts: [isize; MOST],
+    pub(super) starts: [isize; MAX_LANES],
     /// How many lines there are; where they are fewer than lanes, the first stands for those that lack.
     pub(super) count: usize,
     /// From each to the next, if that is the same for all.
@@ -48,12 +48,12 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) const NONE: Group = Group { starts: [0; MOST], count: 0, step: None };
+    pub(super) const NONE: Group = Group { starts: [0; MAX_LANES], count: 0, step: None };
 
     /// Lines that are as far apart each.
     #[inline(always)]
     pub(super) fn regular(first: isize, step: isize, count: usize) -> Group {
-        let mut starts = [first; MOST];
+        let mut starts = [first; MAX_LANES];
         for (i, start) in starts.iter_mut().enumerate().take(count) {
             *start += i as isize * step;
         }
@@ -62,7 +62,7 @@ impl Group {
 
     /// Lines anywhere.
     pub(super) fn irregular(lines: &[isize]) -> Group {
-        let mut starts = [lines[0]; MOST];
+        let mut starts = [lines[0]; MAX_LANES];
         starts[..lines.len()].copy_from_slice(lines);
         let step = starts[1] - starts[0];
         let regular = lines.windows(2).all(|pair| pair[1] - pair[0] == step);
@@ -71,11 +71,12 @@ impl Group {
 
     /// That of all of them.
     fn order(groups: &[Group], strides: Strides, lanes: usize) -> Order {
-        let apart = |step: isize| groups.iter().all(|group| group.count == lanes && group.step == Some(step));
+        let row_stride =
+            |step: isize| groups.iter().all(|group| group.count == lanes && group.step == Some(step));
         match strides {
             Strides { pair: 2, part: 1 } => Order::Dense,
-            Strides { part: 1, .. } if apart(2) => Order::Woven,
-            _ if apart(1) => Order::Beside,
+            Strides { part: 1, .. } if row_stride(2) => Order::Woven,
+            _ if row_stride(1) => Order::Beside,
             _ => Order::Scattered,
         }
     }
@@ -83,7 +84,7 @@ impl Group {
 
 /// What is done on the way.
 #[derive(Clone, Copy)]
-pub(super) struct Change<T> {
+pub(super) struct OutputScaling<T> {
     /// 1 where parts are exchanged.
     pub(super) exchange: usize,
     pub(super) factor: T,
@@ -94,14 +95,14 @@ pub(super) struct Change<T> {
 /// # Safety
 /// The lines are in memory, the rows are there, and the instruction set is.
 #[inline(always)]
-pub(super) unsafe fn bring<V: Vector<Lane: Lane>>(
+pub(super) unsafe fn load_rows<V: Vector<Lane: Lane>>(
     from: *const V::Lane,
     groups: &[Group],
     strides: Strides,
     count: usize,
     exchange: usize,
     rows: *mut V,
-    apart: usize,
+    row_stride: usize,
 ) {
     let lanes = V::LANES;
     let order = Group::order(groups, strides, lanes);
@@ -113,15 +114,15 @@ pub(super) unsafe fn bring<V: Vector<Lane: Lane>>(
             for j in 0..count {
                 for (i, group) in groups.iter().enumerate() {
                     let at = from.offset(group.starts[0] + j as isize * strides.pair);
-                    let ahead = at.wrapping_offset(AHEAD * strides.pair);
-                    V::ask(ahead);
-                    V::ask(ahead.wrapping_offset(second));
+                    let ahead = at.wrapping_offset(PREFETCH_ROWS * strides.pair);
+                    V::prefetch(ahead);
+                    V::prefetch(ahead.wrapping_offset(second));
                     let row = if order == Order::Woven {
-                        V::part(V::load(at), V::load(at.add(lanes)))
+                        V::deinterleave(V::load(at), V::load(at.add(lanes)))
                     } else {
                         [V::load(at), V::load(at.offset(strides.part))]
                     };
-                    let rows = rows.add(i * apart + 2 * j);
+                    let rows = rows.add(i * row_stride + 2 * j);
                     *rows.add(exchange) = row[0];
                     *rows.add(1 - exchange) = row[1];
                 }
@@ -129,7 +130,7 @@ pub(super) unsafe fn bring<V: Vector<Lane: Lane>>(
             return;
         }
         for (i, group) in groups.iter().enumerate() {
-            let rows = rows.add(i * apart);
+            let rows = rows.add(i * row_stride);
             let mut done = 0;
             if order == Order::Dense {
                 let across = lanes / 2;
@@ -139,7 +140,7 @@ pub(super) unsafe fn bring<V: Vector<Lane: Lane>>(
                     for line in 0..lanes {
                         x[line] = V::load(from.offset(group.starts[line] + 2 * done as isize));
                     }
-                    V::turn(&mut tile);
+                    V::transpose(&mut tile);
                     let x = tile.as_ref();
                     for i in 0..lanes {
                         *rows.add(2 * done + (i ^ exchange)) = x[i];
@@ -161,39 +162,39 @@ pub(super) unsafe fn bring<V: Vector<Lane: Lane>>(
     }
 }
 
-/// Take `count` pairs of every line out of the rows where `places` says that they are.
+/// Take `count` pairs of every line out of the rows where `digit_reversed` says that they are.
 ///
 /// # Safety
-/// As for [`bring`].
+/// As for [`load_rows`].
 #[inline(always)]
-pub(super) unsafe fn take<V: Vector<Lane: Lane>>(
+pub(super) unsafe fn store_rows<V: Vector<Lane: Lane>>(
     rows: *const V,
-    places: &[u32],
-    change: Change<V::Lane>,
+    digit_reversed: &[u32],
+    scaling: OutputScaling<V::Lane>,
     to: *mut V::Lane,
     groups: &[Group],
     strides: Strides,
-    apart: usize,
+    row_stride: usize,
 ) {
     let lanes = V::LANES;
     let order = Group::order(groups, strides, lanes);
-    let (count, exchange) = (places.len(), change.exchange);
+    let (count, exchange) = (digit_reversed.len(), scaling.exchange);
     // SAFETY: the caller's.
     unsafe {
-        let factor = V::splat(change.factor);
+        let factor = V::splat(scaling.factor);
         if matches!(order, Order::Woven | Order::Beside) {
             let second = if order == Order::Woven { lanes as isize } else { strides.part };
             for j in 0..count {
-                let place = 2 * *places.get_unchecked(j) as usize;
+                let place = 2 * *digit_reversed.get_unchecked(j) as usize;
                 for (i, group) in groups.iter().enumerate() {
                     let at = to.offset(group.starts[0] + j as isize * strides.pair);
-                    let ahead = at.wrapping_offset(AHEAD * strides.pair);
-                    V::ask(ahead);
-                    V::ask(ahead.wrapping_offset(second));
-                    let row = rows.add(i * apart + place);
+                    let ahead = at.wrapping_offset(PREFETCH_ROWS * strides.pair);
+                    V::prefetch(ahead);
+                    V::prefetch(ahead.wrapping_offset(second));
+                    let row = rows.add(i * row_stride + place);
                     let row = [(*row.add(exchange)).mul(factor), (*row.add(1 - exchange)).mul(factor)];
                     if order == Order::Woven {
-                        let [a, b] = V::weave(row[0], row[1]);
+                        let [a, b] = V::interleave(row[0], row[1]);
                         a.store(at);
                         b.store(at.add(lanes));
                     } else {
@@ -205,7 +206,7 @@ pub(super) unsafe fn take<V: Vector<Lane: Lane>>(
             return;
         }
         for (i, group) in groups.iter().enumerate() {
-            let rows = rows.add(i * apart);
+            let rows = rows.add(i * row_stride);
             let mut done = 0;
             if order == Order::Dense {
                 let across = lanes / 2;
@@ -213,10 +214,10 @@ pub(super) unsafe fn take<V: Vector<Lane: Lane>>(
                     let mut tile = V::square(factor);
                     let x = tile.as_mut();
                     for i in 0..lanes {
-                        let place = *places.get_unchecked(done + i / 2) as usize;
+                        let place = *digit_reversed.get_unchecked(done + i / 2) as usize;
                         x[i] = (*rows.add(2 * place + ((i % 2) ^ exchange))).mul(factor);
                     }
-                    V::turn(&mut tile);
+                    V::transpose(&mut tile);
                     let x = tile.as_ref();
                     if group.count == lanes {
                         for line in 0..lanes {
@@ -232,12 +233,12 @@ pub(super) unsafe fn take<V: Vector<Lane: Lane>>(
             }
             while done < count {
                 let at = to.offset(done as isize * strides.pair);
-                let row = rows.add(2 * *places.get_unchecked(done) as usize);
+                let row = rows.add(2 * *digit_reversed.get_unchecked(done) as usize);
                 for part in 0..2 {
                     let row = row.add(part ^ exchange).cast::<V::Lane>();
                     for line in 0..group.count {
                         *at.offset(group.starts[line] + part as isize * strides.part) =
-                            *row.add(line) * change.factor;
+                            *row.add(line) * scaling.factor;
                     }
                 }
                 done += 1;

@@ -13,10 +13,10 @@ use faer::{Conj, MatMut, MatRef, Par, Spec};
 use super::Failure;
 use super::batch::{Workspace, filled};
 use super::field::Field;
-use super::panels::{self, PanelRoom};
+use super::panels::{self, PanelWorkspace};
 
 /// The reflections of one matrix, and room to find them.
-pub(super) struct Reflections<T> {
+pub(super) struct Householder<T> {
     rows: usize,
     columns: usize,
     /// Reflections that are applied together.
@@ -25,12 +25,12 @@ pub(super) struct Reflections<T> {
     pub(super) matrix: Vec<T>,
     /// The blocks' triangular factors, side by side.
     factors: Vec<T>,
-    room: PanelRoom<T>,
+    scratch: PanelWorkspace<T>,
     /// For each part of the columns.
     parts: Vec<Mutex<Workspace>>,
 }
 
-impl<T: Field> Reflections<T> {
+impl<T: Field> Householder<T> {
     /// For matrices of a size, whose reflections are applied to so many columns.
     pub(super) fn new(rows: usize, columns: usize, width: usize) -> Result<Self, Failure> {
         let (size, widest) = (rows.min(columns), columns.max(width));
@@ -38,13 +38,13 @@ impl<T: Field> Reflections<T> {
         let need = qr_in_place_scratch::<T>(rows, columns, block, Par::Seq, Spec::default())
             .or(apply_scratch::<T>(rows, block, widest));
         let part = apply_scratch::<T>(rows, block, panels::width(widest));
-        Ok(Reflections {
+        Ok(Householder {
             rows,
             columns,
             block,
             matrix: filled(T::zero(), rows * columns)?,
             factors: filled(T::zero(), block * size)?,
-            room: PanelRoom::new(rows * block.min(size), Workspace::new(need)?)?,
+            scratch: PanelWorkspace::new(rows * block.min(size), Workspace::new(need)?)?,
             parts: (0..panels::parts(widest))
                 .map(|_| Ok(Mutex::new(Workspace::new(part)?)))
                 .collect::<Result<_, _>>()?,
@@ -61,19 +61,19 @@ impl<T: Field> Reflections<T> {
         if self.size() == 0 {
             return;
         }
-        if self.size() < panels::LEAST_QR {
+        if self.size() < panels::MIN_QR {
             if self.find_whole() {
                 return;
             }
             again(&mut self.matrix);
         }
-        let Reflections { rows, block, matrix, factors, room, parts, .. } = self;
-        panels::qr(matrix, *rows, factors, *block, room, parts);
+        let Householder { rows, block, matrix, factors, scratch, parts, .. } = self;
+        panels::qr(matrix, *rows, factors, *block, scratch, parts);
     }
 
     /// Answers whether faer took all columns, or the matrix is lost.
     fn find_whole(&mut self) -> bool {
-        let (rows, size, stack) = (self.rows, self.size(), self.room.workspace.stack());
+        let (rows, size, stack) = (self.rows, self.size(), self.scratch.workspace.stack());
         let matrix = MatMut::from_column_major_slice_mut(&mut self.matrix, rows, self.columns);
         // faer may leave a column out and take one from behind, where there are more of them than rows.
         let (mut square, rest) = matrix.split_at_col_mut(size);
@@ -95,10 +95,10 @@ impl<T: Field> Reflections<T> {
         let basis = MatRef::from_column_major_slice(&self.matrix, rows, self.columns).get(.., ..size);
         let factors = MatRef::from_column_major_slice(&self.factors, self.block, size);
         if self.parts.len() > 1 {
-            return panels::reflect(basis, factors, columns_first, diagonal, &self.parts);
+            return panels::apply_householder(basis, factors, columns_first, diagonal, &self.parts);
         }
         let columns = columns_first.len() / rows;
         let to = MatMut::from_column_major_slice_mut(columns_first, rows, columns);
-        apply(basis, factors, Conj::No, to, Par::Seq, self.room.workspace.stack());
+        apply(basis, factors, Conj::No, to, Par::Seq, self.scratch.workspace.stack());
     }
 }

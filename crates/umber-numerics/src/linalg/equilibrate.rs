@@ -18,21 +18,21 @@ const RUN: usize = 256;
 
 /// By which powers of two the rows and columns of a matrix were multiplied.
 #[derive(Default)]
-pub(super) struct Equilibrium {
+pub(super) struct Equilibration {
     rows: Vec<i32>,
     columns: Vec<i32>,
     /// Were any?
     is_moved: bool,
 }
 
-impl Equilibrium {
+impl Equilibration {
     /// Of a matrix of a size, left as it is.
-    pub(super) fn new(rows: usize, columns: usize) -> Result<Equilibrium, Failure> {
-        Ok(Equilibrium { rows: filled(0, rows)?, columns: filled(0, columns)?, is_moved: false })
+    pub(super) fn new(rows: usize, columns: usize) -> Result<Equilibration, Failure> {
+        Ok(Equilibration { rows: filled(0, rows)?, columns: filled(0, columns)?, is_moved: false })
     }
 
     /// Bring a matrix of numbers near one, unless it is there.
-    pub(super) fn bring<T: Field>(&mut self, columns_first: &mut [T]) {
+    pub(super) fn scale<T: Field>(&mut self, columns_first: &mut [T]) {
         // A run of elements is looked at whole, which vectors do; a loop that may end at any element is none.
         let is_extreme =
             |run: &[T]| run.iter().fold(false, |any, value| any | is_extreme(T::abs1_impl(value)));
@@ -55,50 +55,53 @@ impl Equilibrium {
                     columns[j] = columns[j].max(power);
                 }
             }
-            let greatest = rows.iter().zip(&mut self.rows).chain(columns.iter().zip(&mut self.columns));
-            greatest.for_each(|(greatest, power)| *power -= greatest.unwrap_or(0) / 2);
+            let max = rows.iter().zip(&mut self.rows).chain(columns.iter().zip(&mut self.columns));
+            max.for_each(|(max, power)| *power -= max.unwrap_or(0) / 2);
         }
         for (column, values) in self.columns.iter().zip(columns_first.chunks_exact_mut(m)) {
-            values.iter_mut().zip(&self.rows).for_each(|(value, row)| move_by(value, row + column));
+            values.iter_mut().zip(&self.rows).for_each(|(value, row)| scale_by_power(value, row + column));
         }
     }
 
     /// The inverse of the matrix as it was, from that of the one that was brought.
-    pub(super) fn bring_back_inverse<T: Field>(&self, columns_first: &mut [T]) {
+    pub(super) fn unscale_inverse<T: Field>(&self, columns_first: &mut [T]) {
         if self.is_moved {
             for (&row, values) in self.rows.iter().zip(columns_first.chunks_exact_mut(self.columns.len())) {
                 let values = values.iter_mut().zip(&self.columns);
-                values.for_each(|(value, &column)| move_by(value, row + column));
+                values.for_each(|(value, &column)| scale_by_power(value, row + column));
             }
         }
     }
 
     /// Solutions for the matrix as it was: its right sides as `solve` answers them for the one that was brought.
-    pub(super) fn around<T: Field>(&self, columns_first: &mut [T], solve: impl FnOnce(&mut [T])) {
+    pub(super) fn solve_scaled<T: Field>(&self, columns_first: &mut [T], solve: impl FnOnce(&mut [T])) {
         if !self.is_moved {
             return solve(columns_first);
         }
         let size = self.rows.len();
         // Right sides that would leave the range come down together, as far as they have to.
-        let room = bound::<T::Magnitude>() / 2;
+        let scratch = bound::<T::Magnitude>() / 2;
         let excess = |values: &[T]| {
             let powers =
                 values.iter().zip(&self.rows).filter_map(|(value, row)| Some(exponent(*value)? + row));
-            powers.max().map_or(0, |most| (most - room).max(0))
+            powers.max().map_or(0, |most| (most - scratch).max(0))
         };
         let excesses: Vec<i32> = columns_first.chunks_exact(size).map(excess).collect();
         for (values, excess) in columns_first.chunks_exact_mut(size).zip(&excesses) {
-            values.iter_mut().zip(&self.rows).for_each(|(value, row)| move_by(value, row - excess));
+            values.iter_mut().zip(&self.rows).for_each(|(value, row)| scale_by_power(value, row - excess));
         }
         solve(columns_first);
         for (values, excess) in columns_first.chunks_exact_mut(size).zip(&excesses) {
-            values.iter_mut().zip(&self.columns).for_each(|(value, column)| move_by(value, column + excess));
+            values
+                .iter_mut()
+                .zip(&self.columns)
+                .for_each(|(value, column)| scale_by_power(value, column + excess));
         }
     }
 
     /// The determinant of the matrix as it was.
-    pub(super) fn bring_back_determinant<T: Field>(&self, mut determinant: T) -> T {
-        move_by(&mut determinant, -self.power());
+    pub(super) fn unscale_determinant<T: Field>(&self, mut determinant: T) -> T {
+        scale_by_power(&mut determinant, -self.power());
         determinant
     }
 
@@ -120,13 +123,13 @@ fn bound<M: Float>() -> i32 {
 }
 
 /// Magnitudes between which neither the product of two numbers nor an inverse leaves the range.
-pub(super) fn ordinary<M: Float>() -> [M; 2] {
+pub(super) fn safe_range<M: Float>() -> [M; 2] {
     [M::min_positive_value().sqrt(), M::max_value().sqrt()]
 }
 
-/// Is this not zero, and beyond what is [`ordinary`]?
+/// Is this not zero, and beyond what is [`safe_range`]?
 fn is_extreme<M: Float>(magnitude: M) -> bool {
-    let [low, high] = ordinary::<M>();
+    let [low, high] = safe_range::<M>();
     magnitude > high || (magnitude < low && magnitude != M::zero())
 }
 
@@ -138,7 +141,7 @@ fn exponent<T: Field>(value: T) -> Option<i32> {
 }
 
 /// Multiply by a power of two that may itself be out of range.
-fn move_by<T: Field>(value: &mut T, mut power: i32) {
+fn scale_by_power<T: Field>(value: &mut T, mut power: i32) {
     let two = T::Magnitude::one() + T::Magnitude::one();
     while power != 0 {
         let step = power.clamp(-bound::<T::Magnitude>(), bound::<T::Magnitude>());

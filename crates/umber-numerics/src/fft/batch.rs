@@ -12,17 +12,17 @@ use umber_kernels_base::strided_loops::{Loop, StridedLoops};
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 
-use super::ends::{Group, MOST};
+use super::load_store::{Group, MAX_LANES};
 
 /// Elements worth a task of their own.
 pub(super) const GRAIN: usize = 1 << 13;
 /// Lines in a block where neighbours stand side by side: a cache line of the widest elements and more.
-const ABREAST: usize = 8;
+const INTERLEAVE: usize = 8;
 /// Elements up to which dense lines are transformed several at a time.
 const BLOCK: usize = 1 << 10;
 
 /// The lines of a source and a destination along an axis.
-pub(super) struct Lines {
+pub(super) struct LineBatch {
     src: Source<u8>,
     dst: Target<u8>,
     others: StridedLoops<2>,
@@ -47,8 +47,8 @@ fn zeros<T: Zero + Copy>(length: usize) -> Option<ScratchVec<T>> {
     ScratchVec::filled(T::zero(), length).ok()
 }
 
-impl Lines {
-    pub(super) fn new(src: &View, axis: usize, dst: &ViewMut) -> Lines {
+impl LineBatch {
+    pub(super) fn new(src: &View, axis: usize, dst: &ViewMut) -> LineBatch {
         let mut loops: Vec<Loop<2>> = (0..src.shape().len())
             .filter(|&other| other != axis)
             .map(|other| Loop {
@@ -62,7 +62,7 @@ impl Lines {
         for l in loops {
             others.push(l);
         }
-        Lines {
+        LineBatch {
             src: Source::of(src),
             dst: Target::of(dst),
             others,
@@ -83,7 +83,7 @@ impl Lines {
     }
 
     /// Where reals are read and written.
-    pub(super) fn ends<T>(&self) -> (Source<T>, Target<T>) {
+    pub(super) fn pointers<T>(&self) -> (Source<T>, Target<T>) {
         (self.src.cast(), self.dst.cast())
     }
 
@@ -103,7 +103,7 @@ impl Lines {
             };
             return [side(0), side(1)];
         }
-        let mut starts = [[0; MOST]; 2];
+        let mut starts = [[0; MAX_LANES]; 2];
         let mut line = 0;
         self.others.walk(first..first + count, |offsets| {
             for i in 0..2 {
@@ -132,12 +132,12 @@ impl Lines {
     /// Give every task room, and every range of lines to a task.
     fn share<R>(
         &self,
-        room: impl Fn() -> Option<R> + Sync,
+        buffers: impl Fn() -> Option<R> + Sync,
         work: impl Fn(&mut R, Range<usize>) + Sync,
     ) -> Result<()> {
         let failed = AtomicBool::new(false);
-        parallel_ranges(self.count(), self.grain(), |range| match room() {
-            Some(mut room) => work(&mut room, self.first + range.start..self.first + range.end),
+        parallel_ranges(self.count(), self.grain(), |range| match buffers() {
+            Some(mut buffers) => work(&mut buffers, self.first + range.start..self.first + range.end),
             None => failed.store(true, Ordering::Relaxed),
         });
         if failed.into_inner() {
@@ -171,14 +171,15 @@ impl Lines {
 
     /// How many lines a buffer holds.
     fn block(&self) -> usize {
-        let block = if self.are_dense() { (BLOCK / self.lengths[0]).clamp(1, ABREAST) } else { ABREAST };
+        let block =
+            if self.are_dense() { (BLOCK / self.lengths[0]).clamp(1, INTERLEAVE) } else { INTERLEAVE };
         block.min(self.count())
     }
 
     /// Run `work` on the places of every block of lines in a range.
     fn blocks(&self, range: Range<usize>, block: usize, mut work: impl FnMut(&[[isize; 2]])) {
         let mut at = range.start;
-        let mut places = [[0isize; 2]; ABREAST];
+        let mut places = [[0isize; 2]; INTERLEAVE];
         while at < range.end {
             let count = block.min(range.end - at);
             let mut i = 0;
@@ -198,8 +199,8 @@ impl Lines {
         transform: impl Fn(&mut [T], &mut [T]) + Sync,
     ) -> Result<()> {
         let (block, length) = (self.block(), self.lengths[0]);
-        let room = || Some((zeros::<T>(block.checked_mul(length)?)?, zeros::<T>(scratch)?));
-        self.share(room, |(lines, scratch), range| {
+        let buffers = || Some((zeros::<T>(block.checked_mul(length)?)?, zeros::<T>(scratch)?));
+        self.share(buffers, |(lines, scratch), range| {
             self.blocks(range, block, |places| {
                 self.gather(lines, places);
                 transform(&mut lines[..places.len() * length], scratch);
@@ -220,14 +221,14 @@ impl Lines {
         S: Zero + Copy,
     {
         let block = self.block();
-        let room = || {
+        let buffers = || {
             Some(Worker {
                 input: zeros(block.checked_mul(self.lengths[0])?)?,
                 output: zeros(block.checked_mul(self.lengths[1])?)?,
                 scratch: zeros(scratch)?,
             })
         };
-        self.share(room, |worker, range| {
+        self.share(buffers, |worker, range| {
             self.blocks(range, block, |places| {
                 self.gather(&mut worker.input, places);
                 transform(worker);

@@ -6,13 +6,13 @@
 
 use std::ops::Range;
 
-use super::ends::{ABREAST, CACHED, Change, Group, Strides, bring, take};
-use super::halves::{join, split};
-use super::passes::{Passes, room, root, times};
-use crate::vector::{Lane, Plain, Vector, Work};
+use super::load_store::{CACHED, Group, INTERLEAVE, OutputScaling, Strides, load_rows, store_rows};
+use super::passes::{Passes, times, twiddle, with_capacity};
+use super::real_packing::{pack_pair, unpack_pair};
+use crate::vector::{Lane, ScalarLane, Vector, WithSimd};
 
 /// How one long line is transformed.
-pub(super) struct Matrix<T> {
+pub(super) struct FourStep<T> {
     pub(super) columns: Passes<T>,
     pub(super) rows: Passes<T>,
     /// Of each result of a column, the factors of the lanes of the first group: real parts, then imaginary ones.
@@ -21,28 +21,28 @@ pub(super) struct Matrix<T> {
     coarse: Vec<[T; 2]>,
 }
 
-impl<T: Lane> Matrix<T> {
+impl<T: Lane> FourStep<T> {
     /// The least length that makes a matrix.
-    pub(super) fn least() -> usize {
+    pub(super) fn min_length() -> usize {
         T::lanes() * T::lanes()
     }
 
     /// Nothing if there is no memory for it.
-    pub(super) fn new(length: usize) -> Option<Matrix<T>> {
+    pub(super) fn new(length: usize) -> Option<FourStep<T>> {
         let lanes = T::lanes();
         let down = 1 << (length.trailing_zeros() / 2);
         let across = length / down;
-        let mut fine = room(2 * lanes * down)?;
+        let mut fine = with_capacity(2 * lanes * down)?;
         for k in 0..down {
             for part in 0..2 {
-                fine.extend((0..lanes).map(|lane| T::of(root(k * lane, length)[part])));
+                fine.extend((0..lanes).map(|lane| T::of(twiddle(k * lane, length)[part])));
             }
         }
-        let mut coarse = room(length / lanes)?;
+        let mut coarse = with_capacity(length / lanes)?;
         for group in 0..across / lanes {
-            coarse.extend((0..down).map(|k| root(k * group * lanes, length).map(T::of)));
+            coarse.extend((0..down).map(|k| twiddle(k * group * lanes, length).map(T::of)));
         }
-        Some(Matrix { columns: Passes::new(down)?, rows: Passes::new(across)?, fine, coarse })
+        Some(FourStep { columns: Passes::new(down)?, rows: Passes::new(across)?, fine, coarse })
     }
 
     /// How many groups of columns there are.
@@ -58,17 +58,17 @@ impl<T: Lane> Matrix<T> {
 
 /// Groups of lines beside one another, so many numbers apart.
 #[inline(always)]
-fn neighbours(groups: Range<usize>, lanes: usize, apart: isize) -> [Group; ABREAST] {
-    let mut places = [Group::NONE; ABREAST];
-    for (group, place) in groups.zip(&mut places) {
-        *place = Group::regular((group * lanes) as isize * apart, apart, lanes);
+fn neighbours(groups: Range<usize>, lanes: usize, row_stride: isize) -> [Group; INTERLEAVE] {
+    let mut digit_reversed = [Group::NONE; INTERLEAVE];
+    for (group, place) in groups.zip(&mut digit_reversed) {
+        *place = Group::regular((group * lanes) as isize * row_stride, row_stride, lanes);
     }
-    places
+    digit_reversed
 }
 
 /// The transforms of groups of columns.
 pub(super) struct Columns<'a, T> {
-    pub(super) matrix: &'a Matrix<T>,
+    pub(super) matrix: &'a FourStep<T>,
     pub(super) from: *const T,
     pub(super) strides: Strides,
     pub(super) exchange: usize,
@@ -77,16 +77,16 @@ pub(super) struct Columns<'a, T> {
     pub(super) groups: Range<usize>,
 }
 
-impl<T: Lane> Work<T> for Columns<'_, T> {
+impl<T: Lane> WithSimd<T> for Columns<'_, T> {
     /// Is there memory for it?
     type Output = bool;
 
     #[inline(always)]
     unsafe fn run<V: Vector<Lane = T>>(self) -> bool {
-        let Matrix { columns, rows: across, fine, coarse } = self.matrix;
+        let FourStep { columns, rows: across, fine, coarse } = self.matrix;
         let (down, across, lanes) = (columns.length, across.length, V::LANES);
-        let block = (CACHED / (2 * down * size_of::<V>())).clamp(1, ABREAST).min(self.groups.len());
-        let Some(mut buffer) = scratch_vec::<V>(2 * down * block) else { return false };
+        let block = (CACHED / (2 * down * size_of::<V>())).clamp(1, INTERLEAVE).min(self.groups.len());
+        let Some(mut buffer) = with_capacity::<V>(2 * down * block) else { return false };
         let rows = buffer.as_mut_ptr();
         let strides = Strides { pair: self.strides.pair * across as isize, part: self.strides.part };
         for group in self.groups.clone() {
@@ -94,10 +94,18 @@ impl<T: Lane> Work<T> for Columns<'_, T> {
             // SAFETY: the caller's; places are rows of the buffer, tables have as many factors as columns have results.
             unsafe {
                 if nth == 0 {
-                    let places =
+                    let digit_reversed =
                         neighbours(group..self.groups.end.min(group + block), lanes, self.strides.pair);
                     let count = block.min(self.groups.end - group);
-                    bring(self.from, &places[..count], strides, down, self.exchange, rows, 2 * down);
+                    load_rows(
+                        self.from,
+                        &digit_reversed[..count],
+                        strides,
+                        down,
+                        self.exchange,
+                        rows,
+                        2 * down,
+                    );
                 }
                 let rows = rows.add(2 * down * nth);
                 columns.run(rows);
@@ -107,7 +115,7 @@ impl<T: Lane> Work<T> for Columns<'_, T> {
                     let (a, b) = (re.as_mut(), im.as_mut());
                     for i in 0..lanes {
                         let k = top + i;
-                        let row = rows.add(2 * columns.places[k] as usize);
+                        let row = rows.add(2 * columns.digit_reversed[k] as usize);
                         let [c, d] = *coarse.get_unchecked(group * down + k);
                         let fine = fine.as_ptr().add(2 * lanes * k);
                         let factor =
@@ -116,8 +124,8 @@ impl<T: Lane> Work<T> for Columns<'_, T> {
                         a[i] = x[0];
                         b[i] = x[1];
                     }
-                    V::turn(re);
-                    V::turn(im);
+                    V::transpose(re);
+                    V::transpose(im);
                     let to = self.to.cast::<V>().add(2 * (top / lanes * across + group * lanes));
                     let (a, b) = (re.as_ref(), im.as_ref());
                     for i in 0..lanes {
@@ -133,59 +141,67 @@ impl<T: Lane> Work<T> for Columns<'_, T> {
 
 /// The transforms of groups of rows, in place, and what comes of them.
 pub(super) struct Rows<'a, T> {
-    pub(super) matrix: &'a Matrix<T>,
+    pub(super) matrix: &'a FourStep<T>,
     pub(super) from: *mut T,
     pub(super) to: *mut T,
     pub(super) strides: Strides,
-    pub(super) change: Change<T>,
+    pub(super) scaling: OutputScaling<T>,
     pub(super) groups: Range<usize>,
 }
 
-impl<T: Lane> Work<T> for Rows<'_, T> {
+impl<T: Lane> WithSimd<T> for Rows<'_, T> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector<Lane = T>>(self) {
-        let Matrix { columns, rows: passes, .. } = self.matrix;
+        let FourStep { columns, rows: passes, .. } = self.matrix;
         let (down, across, lanes) = (columns.length, passes.length, V::LANES);
         let strides = Strides { pair: self.strides.pair * down as isize, part: self.strides.part };
-        let block = (CACHED / (2 * across * size_of::<V>())).clamp(1, ABREAST);
+        let block = (CACHED / (2 * across * size_of::<V>())).clamp(1, INTERLEAVE);
         let mut next = self.groups.start;
         while next < self.groups.end {
             let groups = next..self.groups.end.min(next + block);
             next = groups.end;
-            let places = neighbours(groups.clone(), lanes, self.strides.pair);
+            let digit_reversed = neighbours(groups.clone(), lanes, self.strides.pair);
             // SAFETY: the caller's.
             unsafe {
                 let rows = self.from.cast::<V>().add(2 * groups.start * across);
                 for i in 0..groups.len() {
                     passes.run(rows.add(2 * i * across));
                 }
-                let results = &passes.places[..across];
-                take(rows, results, self.change, self.to, &places[..groups.len()], strides, 2 * across);
+                let results = &passes.digit_reversed[..across];
+                store_rows(
+                    rows,
+                    results,
+                    self.scaling,
+                    self.to,
+                    &digit_reversed[..groups.len()],
+                    strides,
+                    2 * across,
+                );
             }
         }
     }
 }
 
 /// Stretches of a line and of its mirror image, of as many numbers as a vector has.
-pub(super) struct Mirrored<'a, T> {
-    pub(super) roots: &'a [[T; 2]],
+pub(super) struct RealPairs<'a, T> {
+    pub(super) twiddles: &'a [[T; 2]],
     pub(super) half: usize,
     pub(super) from: *const T,
     pub(super) to: *mut T,
     pub(super) strides: [Strides; 2],
     pub(super) forward: bool,
-    /// Of [`stretches`].
-    pub(super) stretches: Range<usize>,
+    /// Of [`segments`].
+    pub(super) segments: Range<usize>,
 }
 
 /// How many stretches there are.
-pub(super) fn stretches<T: Lane>(half: usize) -> usize {
+pub(super) fn segments<T: Lane>(half: usize) -> usize {
     (half / 2 + 1).div_ceil(T::lanes())
 }
 
-impl<T: Lane> Mirrored<'_, T> {
+impl<T: Lane> RealPairs<'_, T> {
     /// The pair of `k` alone.
     #[inline(always)]
     unsafe fn one(&self, k: usize) {
@@ -213,9 +229,10 @@ impl<T: Lane> Mirrored<'_, T> {
                 }
                 return;
             }
-            let (low, high) = (at(k).map(Plain), at(half - k).map(Plain));
-            let root = self.roots[k].map(Plain);
-            let [low, high] = if self.forward { split(low, high, root) } else { join(low, high, root) };
+            let (low, high) = (at(k).map(ScalarLane), at(half - k).map(ScalarLane));
+            let twiddle = self.twiddles[k].map(ScalarLane);
+            let [low, high] =
+                if self.forward { unpack_pair(low, high, twiddle) } else { pack_pair(low, high, twiddle) };
             put(k, low.map(|x| x.0));
             if 2 * k < half {
                 put(half - k, high.map(|x| x.0));
@@ -224,7 +241,7 @@ impl<T: Lane> Mirrored<'_, T> {
     }
 }
 
-impl<T: Lane> Work<T> for Mirrored<'_, T> {
+impl<T: Lane> WithSimd<T> for RealPairs<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -232,7 +249,7 @@ impl<T: Lane> Work<T> for Mirrored<'_, T> {
         let (half, lanes) = (self.half, V::LANES);
         let dense = self.strides.iter().all(|s| s.pair == 2 && s.part == 1);
         let exchange = usize::from(!self.forward);
-        for stretch in self.stretches.clone() {
+        for stretch in self.segments.clone() {
             let first = stretch * lanes;
             if stretch == 0 || !dense || 2 * (first + lanes) > half {
                 for k in first..(first + lanes).min(half / 2 + 1) {
@@ -246,9 +263,10 @@ impl<T: Lane> Work<T> for Mirrored<'_, T> {
                 let (low, high) = (2 * first, 2 * (half - first - lanes + 1));
                 let a = read::<V>(self.from.add(low));
                 let b = read::<V>(self.from.add(high));
-                let roots = read::<V>(self.roots.as_ptr().add(first).cast());
+                let twiddles = read::<V>(self.twiddles.as_ptr().add(first).cast());
                 let b = [b[0].reversed(), b[1].reversed()];
-                let [a, b] = if self.forward { split(a, b, roots) } else { join(a, b, roots) };
+                let [a, b] =
+                    if self.forward { unpack_pair(a, b, twiddles) } else { pack_pair(a, b, twiddles) };
                 write::<V>(self.to.add(low), a[exchange], a[1 - exchange]);
                 write::<V>(self.to.add(high), b[exchange].reversed(), b[1 - exchange].reversed());
             }
@@ -262,7 +280,7 @@ impl<T: Lane> Work<T> for Mirrored<'_, T> {
 #[inline(always)]
 unsafe fn read<V: Vector>(from: *const V::Lane) -> [V; 2] {
     // SAFETY: the caller's.
-    unsafe { V::part(V::load(from), V::load(from.add(V::LANES))) }
+    unsafe { V::deinterleave(V::load(from), V::load(from.add(V::LANES))) }
 }
 
 /// Inverse of [`read`].
@@ -270,7 +288,7 @@ unsafe fn read<V: Vector>(from: *const V::Lane) -> [V; 2] {
 unsafe fn write<V: Vector>(to: *mut V::Lane, a: V, b: V) {
     // SAFETY: the caller's.
     unsafe {
-        let [x, y] = V::weave(a, b);
+        let [x, y] = V::interleave(a, b);
         x.store(to);
         y.store(to.add(V::LANES));
     }

@@ -10,18 +10,18 @@ use std::sync::Mutex;
 use umber_kernels_base::threads::parallel_ranges;
 
 use super::batch::{Matrices, Order, Results, cost};
-use super::equilibrium::ordinary;
+use super::equilibrate::safe_range;
 use super::field::Field;
-use crate::vector::{Lane, Vector, Work};
+use crate::vector::{Lane, Vector, WithSimd};
 
 /// Bytes of a group of systems, which are gone through once a row: they stay in the second cache.
-const MOST: usize = 256 << 10;
+const MAX_GROUP_BYTES: usize = 256 << 10;
 /// Multiplications worth a task of their own.
 const GRAIN: usize = 1 << 18;
 /// As many lanes as a vector has at most.
 const LANES: usize = 16;
 /// Rows that are changed together, so that the pivot's row is read once for them.
-const TOGETHER: usize = 4;
+const ROWS_PER_STEP: usize = 4;
 
 /// Systems of one size, and where their solutions go.
 pub(super) struct Systems<'a, T> {
@@ -37,18 +37,22 @@ pub(super) fn solve<T: Field + Lane>(systems: &Systems<'_, T>) -> Option<Vec<usi
     let numbers = size.saturating_mul(size.saturating_add(columns)).saturating_mul(lanes);
     // A group takes as long as a few calls, however many of its lanes are used.
     let few = lanes / 4;
-    let is_fit = lanes > 1 && numbers > 0 && columns > 0 && numbers <= MOST / size_of::<T>() && count >= few;
+    let is_fit = lanes > 1
+        && numbers > 0
+        && columns > 0
+        && numbers <= MAX_GROUP_BYTES / size_of::<T>()
+        && count >= few;
     if !is_fit {
         return None;
     }
     let groups = count / lanes + usize::from(count % lanes >= few);
     let solved = count.min(groups * lanes);
     let left = Mutex::new((solved..count).collect::<Vec<usize>>());
-    let places = Places::new(systems);
+    let row_offsets = RowOffsets::new(systems);
     parallel_ranges(groups, GRAIN / (lanes * cost(size, size, size + columns)), |groups| {
         let first = groups.start * lanes;
         let end = solved.min(groups.end * lanes);
-        let others = T::vectors(Groups { systems, places: &places, range: first..end });
+        let others = T::dispatch(Groups { systems, row_offsets: &row_offsets, range: first..end });
         // A panic elsewhere leaves the list as good as it was.
         left.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(others);
     });
@@ -59,25 +63,25 @@ pub(super) fn solve<T: Field + Lane>(systems: &Systems<'_, T>) -> Option<Vec<usi
 
 /// Where the elements of matrices, in the order in which they lie in memory, are in the rows of a group: each row of the
 /// left side is followed by that of the right one.
-struct Places {
+struct RowOffsets {
     left: Vec<usize>,
     right: Vec<usize>,
     solutions: Vec<usize>,
 }
 
-impl Places {
-    fn new<T: Field>(systems: &Systems<'_, T>) -> Places {
+impl RowOffsets {
+    fn new<T: Field>(systems: &Systems<'_, T>) -> RowOffsets {
         let (size, columns) = (systems.left.rows(), systems.right.columns());
         let width = size + columns;
         let of = |order: Option<Order>, from: usize, columns: usize| -> Vec<usize> {
-            let place = |at: usize| match order {
+            let pivot_row = |at: usize| match order {
                 Some(Order::RowsFirst) => at / columns * width + from + at % columns,
                 // As what is copied is.
                 Some(Order::ColumnsFirst) | None => at % size * width + from + at / size,
             };
-            (0..size * columns).map(place).collect()
+            (0..size * columns).map(pivot_row).collect()
         };
-        Places {
+        RowOffsets {
             left: of(systems.left.order(), 0, size),
             right: of(systems.right.order(), size, columns),
             solutions: of(Some(Order::RowsFirst), size, columns),
@@ -88,17 +92,17 @@ impl Places {
 /// Some systems, a vector of them at a time.
 struct Groups<'a, T> {
     systems: &'a Systems<'a, T>,
-    places: &'a Places,
+    row_offsets: &'a RowOffsets,
     range: Range<usize>,
 }
 
-impl<T: Field + Lane> Work<T> for Groups<'_, T> {
+impl<T: Field + Lane> WithSimd<T> for Groups<'_, T> {
     /// Those that are not solved.
     type Output = Vec<usize>;
 
     #[inline(always)]
     unsafe fn run<V: Vector<Lane = T>>(self) -> Vec<usize> {
-        let Groups { systems: Systems { left, right, solutions }, places, range } = self;
+        let Groups { systems: Systems { left, right, solutions }, row_offsets, range } = self;
         let size = left.rows();
         let width = size + right.columns();
         let (mut rows, mut copies) = (Vec::<V>::new(), Vec::<T>::new());
@@ -119,13 +123,13 @@ impl<T: Field + Lane> Work<T> for Groups<'_, T> {
             let index = |lane: usize| first + lane.min(count - 1);
             // SAFETY: the vectors are the caller's; there is room for every row of the group.
             let solved = unsafe {
-                bring(left, index, &mut copies, &places.left, rows);
-                bring(right, index, &mut copies, &places.right, rows);
-                let are_ordinary = are_ordinary(rows, size, width);
+                load_lanes(left, index, &mut copies, &row_offsets.left, rows);
+                load_lanes(right, index, &mut copies, &row_offsets.right, rows);
+                let are_in_safe_range = are_in_safe_range(rows, size, width);
                 let have_pivots = eliminate(rows, size, width);
                 substitute(rows, size, width);
-                take(rows, &places.solutions, solutions, first..first + count);
-                are_ordinary & have_pivots
+                store_lanes(rows, &row_offsets.solutions, solutions, first..first + count);
+                are_in_safe_range & have_pivots
             };
             others.extend((0..count).filter(|lane| solved >> lane & 1 == 0).map(|lane| first + lane));
         }
@@ -138,11 +142,11 @@ impl<T: Field + Lane> Work<T> for Groups<'_, T> {
 /// # Safety
 /// The vectors are there, and the rows have the places.
 #[inline(always)]
-unsafe fn bring<T: Field, V: Vector<Lane = T>>(
+unsafe fn load_lanes<T: Field, V: Vector<Lane = T>>(
     matrices: &Matrices<'_, T>,
     index: impl Fn(usize) -> usize,
     copies: &mut [T],
-    places: &[usize],
+    row_offsets: &[usize],
     rows: *mut V,
 ) {
     let mut lines: [&[T]; LANES] = [&[]; LANES];
@@ -151,7 +155,7 @@ unsafe fn bring<T: Field, V: Vector<Lane = T>>(
             *line = matrices.elements(index(lane));
         }
     } else {
-        let copies = copies.chunks_exact_mut(places.len());
+        let copies = copies.chunks_exact_mut(row_offsets.len());
         for ((lane, line), copy) in lines[..V::LANES].iter_mut().enumerate().zip(copies) {
             matrices.load(index(lane), copy);
             *line = copy;
@@ -159,25 +163,25 @@ unsafe fn bring<T: Field, V: Vector<Lane = T>>(
     }
     // SAFETY: the caller's; lines are as long as the places are many.
     unsafe {
-        if places.len() < V::LANES {
-            for (at, &place) in places.iter().enumerate() {
-                let lanes = rows.add(place).cast::<T>();
+        if row_offsets.len() < V::LANES {
+            for (at, &pivot_row) in row_offsets.iter().enumerate() {
+                let lanes = rows.add(pivot_row).cast::<T>();
                 for (lane, line) in lines[..V::LANES].iter().enumerate() {
                     lanes.add(lane).write(line[at]);
                 }
             }
             return;
         }
-        for at in (0..places.len()).step_by(V::LANES) {
+        for at in (0..row_offsets.len()).step_by(V::LANES) {
             // The last square covers what is left, and some of what has been brought.
-            let at = at.min(places.len() - V::LANES);
+            let at = at.min(row_offsets.len() - V::LANES);
             let mut square = V::square(V::splat(T::zero()));
             for (vector, line) in square.as_mut().iter_mut().zip(&lines) {
                 *vector = V::load(line[at..at + V::LANES].as_ptr());
             }
-            V::turn(&mut square);
-            for (vector, &place) in square.as_ref().iter().zip(&places[at..]) {
-                rows.add(place).write(*vector);
+            V::transpose(&mut square);
+            for (vector, &pivot_row) in square.as_ref().iter().zip(&row_offsets[at..]) {
+                rows.add(pivot_row).write(*vector);
             }
         }
     }
@@ -188,30 +192,30 @@ unsafe fn bring<T: Field, V: Vector<Lane = T>>(
 /// # Safety
 /// The vectors are there, and the rows have the places.
 #[inline(always)]
-unsafe fn take<T: Field, V: Vector<Lane = T>>(
+unsafe fn store_lanes<T: Field, V: Vector<Lane = T>>(
     rows: *const V,
-    places: &[usize],
+    row_offsets: &[usize],
     solutions: &Results<'_, T>,
     systems: Range<usize>,
 ) {
     // SAFETY: the caller's; solutions are as long as the places are many.
     unsafe {
-        if places.len() < V::LANES {
+        if row_offsets.len() < V::LANES {
             for (lane, index) in systems.enumerate() {
-                let value = |place: usize| *rows.add(place).cast::<T>().add(lane);
+                let value = |pivot_row: usize| *rows.add(pivot_row).cast::<T>().add(lane);
                 solutions.write(index, |part| {
-                    part.iter_mut().zip(places).for_each(|(to, &place)| *to = value(place));
+                    part.iter_mut().zip(row_offsets).for_each(|(to, &pivot_row)| *to = value(pivot_row));
                 });
             }
             return;
         }
-        for at in (0..places.len()).step_by(V::LANES) {
-            let at = at.min(places.len() - V::LANES);
+        for at in (0..row_offsets.len()).step_by(V::LANES) {
+            let at = at.min(row_offsets.len() - V::LANES);
             let mut square = V::square(V::splat(T::zero()));
-            for (vector, &place) in square.as_mut().iter_mut().zip(&places[at..]) {
-                *vector = *rows.add(place);
+            for (vector, &pivot_row) in square.as_mut().iter_mut().zip(&row_offsets[at..]) {
+                *vector = *rows.add(pivot_row);
             }
-            V::turn(&mut square);
+            V::transpose(&mut square);
             for (vector, index) in square.as_ref().iter().zip(systems.clone()) {
                 solutions.write(index, |part| vector.store(part[at..at + V::LANES].as_mut_ptr()));
             }
@@ -225,29 +229,29 @@ unsafe fn take<T: Field, V: Vector<Lane = T>>(
 /// # Safety
 /// The vectors are there, and so many rows.
 #[inline(always)]
-unsafe fn are_ordinary<T: Field + Lane, V: Vector<Lane = T>>(
+unsafe fn are_in_safe_range<T: Field + Lane, V: Vector<Lane = T>>(
     rows: *const V,
     size: usize,
     width: usize,
 ) -> u32 {
     // SAFETY: the caller's.
     unsafe {
-        let [low, high] = ordinary::<T>().map(|bound| V::splat(bound));
+        let [low, high] = safe_range::<T>().map(|bound| V::splat(bound));
         let zero = V::splat(T::zero());
         // Every second one, since a comparison waits for the one before.
-        let (mut least, mut most) = ([high; 2], [low; 2]);
+        let (mut min, mut max) = ([high; 2], [low; 2]);
         for i in 0..size {
             for j in 0..width {
                 let value = (*rows.add(i * width + j)).abs();
-                let (least, most) = (&mut least[j % 2], &mut most[j % 2]);
-                *most = value.where_above(*most, value, *most);
+                let (min, max) = (&mut min[j % 2], &mut max[j % 2]);
+                *max = value.select_gt(*max, value, *max);
                 if j < size {
-                    let value = value.where_equal(zero, high, value);
-                    *least = least.where_above(value, value, *least);
+                    let value = value.select_eq(zero, high, value);
+                    *min = min.select_gt(value, value, *min);
                 }
             }
         }
-        let is_extreme = |i: usize| low.above(least[i]) | most[i].above(high);
+        let is_extreme = |i: usize| low.gt_mask(min[i]) | max[i].gt_mask(high);
         !(is_extreme(0) | is_extreme(1))
     }
 }
@@ -266,21 +270,21 @@ unsafe fn eliminate<T: Field + Lane, V: Vector<Lane = T>>(rows: *mut V, size: us
         for k in 0..size {
             let pivots = rows.add(k * width);
             let mut best = (*pivots.add(k)).abs();
-            let mut place = V::splat(T::of(k as f64));
+            let mut pivot_row = V::splat(T::of(k as f64));
             for i in k + 1..size {
                 let value = (*rows.add(i * width + k)).abs();
-                place = value.where_above(best, V::splat(T::of(i as f64)), place);
-                best = value.where_above(best, value, best);
+                pivot_row = value.select_gt(best, V::splat(T::of(i as f64)), pivot_row);
+                best = value.select_gt(best, value, best);
             }
-            exchange(rows, width, k..size, place);
+            exchange(rows, width, k..size, pivot_row);
             let pivot = *pivots.add(k);
             let inverse = V::splat(T::one()).div(pivot);
-            fine &= infinity.above(pivot.abs()) & infinity.above(inverse.abs());
+            fine &= infinity.gt_mask(pivot.abs()) & infinity.gt_mask(inverse.abs());
             *pivots.add(k) = inverse;
             let mut i = k + 1;
-            while i + TOGETHER <= size {
-                subtract::<V, TOGETHER>(pivots, rows.add(i * width), k, width);
-                i += TOGETHER;
+            while i + ROWS_PER_STEP <= size {
+                subtract::<V, ROWS_PER_STEP>(pivots, rows.add(i * width), k, width);
+                i += ROWS_PER_STEP;
             }
             for i in i..size {
                 subtract::<V, 1>(pivots, rows.add(i * width), k, width);
@@ -290,7 +294,7 @@ unsafe fn eliminate<T: Field + Lane, V: Vector<Lane = T>>(rows: *mut V, size: us
     }
 }
 
-/// Exchange the first of some rows with the one that `place` names in each lane, from the column on that has its number.
+/// Exchange the first of some rows with the one that `pivot_row` names in each lane, from the column on that has its number.
 ///
 /// # Safety
 /// The vectors are there, and so many rows.
@@ -299,7 +303,7 @@ unsafe fn exchange<T: Field + Lane, V: Vector<Lane = T>>(
     rows: *mut V,
     width: usize,
     range: Range<usize>,
-    place: V,
+    pivot_row: V,
 ) {
     // SAFETY: the caller's; every lane names at most one row.
     unsafe {
@@ -307,7 +311,7 @@ unsafe fn exchange<T: Field + Lane, V: Vector<Lane = T>>(
         let mut count = 0;
         for i in range.start + 1..range.end {
             let name = T::of(i as f64);
-            if place.equals(V::splat(name)) != 0 {
+            if pivot_row.eq_mask(V::splat(name)) != 0 {
                 moved[count] = (i, name);
                 count += 1;
             }
@@ -322,8 +326,8 @@ unsafe fn exchange<T: Field + Lane, V: Vector<Lane = T>>(
             for &(i, name) in &moved[..count] {
                 let other = rows.add(i * width + column);
                 let (value, name) = (*other, V::splat(name));
-                chosen = place.where_equal(name, value, chosen);
-                *other = place.where_equal(name, top, value);
+                chosen = pivot_row.select_eq(name, value, chosen);
+                *other = pivot_row.select_eq(name, top, value);
             }
             *first = chosen;
         }
@@ -347,7 +351,7 @@ unsafe fn subtract<V: Vector, const COUNT: usize>(pivots: *const V, rows: *mut V
             let top = *pivots.add(column);
             for (i, factor) in factors.iter().enumerate() {
                 let element = rows.add(i * width + column);
-                *element = factor.mul_from(top, *element);
+                *element = factor.neg_mul_add(top, *element);
             }
         }
     }
@@ -362,9 +366,9 @@ unsafe fn substitute<V: Vector>(rows: *mut V, size: usize, width: usize) {
     // SAFETY: the caller's.
     unsafe {
         let mut column = size;
-        while column + TOGETHER <= width {
-            substitute_columns::<V, TOGETHER>(rows, size, width, column);
-            column += TOGETHER;
+        while column + ROWS_PER_STEP <= width {
+            substitute_columns::<V, ROWS_PER_STEP>(rows, size, width, column);
+            column += ROWS_PER_STEP;
         }
         for column in column..width {
             substitute_columns::<V, 1>(rows, size, width, column);
@@ -395,7 +399,7 @@ unsafe fn substitute_columns<V: Vector, const COUNT: usize>(
             for j in k + 1..size {
                 let factor = *row.add(j);
                 for (i, sum) in sums.iter_mut().enumerate() {
-                    *sum = factor.mul_from(*rows.add(j * width + column + i), *sum);
+                    *sum = factor.neg_mul_add(*rows.add(j * width + column + i), *sum);
                 }
             }
             for (i, sum) in sums.iter().enumerate() {
