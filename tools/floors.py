@@ -55,7 +55,7 @@ PYTHON = ("umber-python", "umber-module")
 # another may have a layer of its own, as "outer::inner". Definition is what operations are: rules
 # are written with ops, ops are applied to arrays, and what is small is computed as it is applied.
 LAYERS = {
-    "ground": {"device", "frontend", "line", "memory"},
+    "ground": {"device", "frontend", "source_line", "memory"},
     "definition": {
         "apply",
         "backend",

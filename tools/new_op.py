@@ -17,7 +17,7 @@ from pathlib import Path
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 CORE = "crates/umber-core/src"
-SPELLING = f"{CORE}/export/spelling.rs"
+NAMES = f"{CORE}/export/mlx_names.rs"
 KERNELS = "crates/kernels/elementwise/src"
 BINDINGS = "crates/umber-python/src"
 
@@ -199,10 +199,10 @@ def composite(options: argparse.Namespace) -> list[Edit]:
             f"    /// {options.doc}\n    {variant},\n",
         ),
         Insert(
-            SPELLING,
-            r"^fn spelled_composite",
+            NAMES,
+            r"^fn mlx_composite",
             r"^    \}",
-            f'        Composite::{variant}(_) => spelled("{variant}", []),\n',
+            f'        Composite::{variant}(_) => mlx_operation("{variant}", []),\n',
         ),
         function(options, f"crate::primitives::composite::{variant}"),
     ]
@@ -216,7 +216,7 @@ def primitive(options: argparse.Namespace) -> list[Edit]:
         Create(f"{folder}/{name}.rs", "primitive.rs", words(options)),
         InsertSorted(f"{folder}/mod.rs", r"pub(?:\(crate\))? mod \w+;", f"pub mod {name};\n"),
         Insert(f"{CORE}/op.rs", r"^primitives! \{", r"^\}", f"    {variant}({name}::{variant}),\n"),
-        Insert(SPELLING, r"^            Op::Leaf\(_\)", r"$", f"\n            | Op::{variant}(_)"),
+        Insert(NAMES, r"^            Op::Leaf\(_\)", r"$", f"\n            | Op::{variant}(_)"),
         function(options, f"crate::primitives::{name}::{variant} {{}}"),
     ]
 

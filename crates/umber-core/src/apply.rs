@@ -7,15 +7,15 @@ use umber_types::tape::{binary_dtype, unary_dtype};
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, Side, Stream, UnaryKind};
 
 use crate::frontend::frontend;
-use crate::graph::{Array, ArraySpec, Inputs, Node, Output, Recorded, Specs, UpToTwo, follower_of};
-use crate::line::users_line;
+use crate::graph::{Array, ArraySpec, InputPair, Inputs, Node, Output, RecordContext, Specs, trace_scope_of};
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::float8;
 use crate::primitives::rules::broadcast_plain;
 use crate::primitives::unary::Unary;
-use crate::{device, eager, line};
+use crate::source_line::current_source_line;
+use crate::{device, eager, source_line};
 
 impl Array {
     /// Record an operation with any number of outputs on this thread's default stream.
@@ -47,10 +47,10 @@ impl Array {
         if specs.is_empty() {
             return Ok(SmallVec::new());
         }
-        let (inputs, is_volatile) = keep_from_writers(inputs)?;
+        let (inputs, is_externally_mutable) = keep_from_writers(inputs)?;
         let node = Node::new(op, inputs, specs, stream);
         let arrays = handles(node);
-        run_if_due(&arrays[0], is_volatile)?;
+        run_if_due(&arrays[0], is_externally_mutable)?;
         Ok(arrays)
     }
 
@@ -68,11 +68,11 @@ impl Array {
         {
             return Ok(made);
         }
-        let (inputs, is_volatile) = keep_from_writers(inputs)?;
-        let recorded = Recorded { stream, follower: None, origin: line };
-        let arrays = handles(Node::build(op, inputs, Output::pending(specs.into()), recorded));
+        let (inputs, is_externally_mutable) = keep_from_writers(inputs)?;
+        let context = RecordContext { stream, trace_scope: None, origin: line };
+        let arrays = handles(Node::build(op, inputs, Output::pending(specs.into()), context));
         if let Some(first) = arrays.first() {
-            run_if_due(first, is_volatile)?;
+            run_if_due(first, is_externally_mutable)?;
         }
         Ok(arrays)
     }
@@ -102,19 +102,19 @@ impl Array {
         if let Some(made) = eager::compute(&op, inputs, &spec) {
             return Ok(made);
         }
-        if !inputs.iter().any(|input| input.is_volatile())
-            && let Some(few) = up_to_two(inputs)
+        if !inputs.iter().any(|input| input.is_externally_mutable())
+            && let Some(few) = input_pair(inputs)
         {
-            let (stream, follower) = (device::current_stream(), follower_of(inputs.iter().copied()));
-            let recorded = Recorded { stream, follower, origin: users_line() };
+            let (stream, trace_scope) = (device::current_stream(), trace_scope_of(inputs.iter().copied()));
+            let context = RecordContext { stream, trace_scope, origin: current_source_line() };
             let fill =
                 |_: &mut Op, _: &[Array], output: &mut Output| output.spec.shape.clone_from(&spec.shape);
-            return Ok(Array::of(Node::single(op, few, spec.dtype, recorded, fill), 0));
+            return Ok(Array::of(Node::single(op, few, spec.dtype, context, fill), 0));
         }
-        let (inputs, is_volatile) = keep_from_writers(handles_to(inputs))?;
+        let (inputs, is_externally_mutable) = keep_from_writers(handles_to(inputs))?;
         let node = Node::new(op, inputs, spec.into(), device::current_stream());
         let array = Array::of(node, 0);
-        run_if_due(&array, is_volatile)?;
+        run_if_due(&array, is_externally_mutable)?;
         Ok(array)
     }
 
@@ -122,9 +122,9 @@ impl Array {
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         !self.dtype().is_float8()
-            && self.node().follower().is_none()
-            && !self.is_volatile()
-            && !line::are_known()
+            && self.node().trace_scope().is_none()
+            && !self.is_externally_mutable()
+            && !source_line::are_known()
     }
 
     /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed eagerly; `fill` is as
@@ -132,16 +132,16 @@ impl Array {
     #[inline(always)]
     pub(crate) fn record_plain(
         op: impl Into<Op>,
-        inputs: UpToTwo,
+        inputs: InputPair,
         dtype: DType,
         fill: impl FnOnce(&mut Op, &[Array], &mut Output),
     ) -> Array {
-        Array::of(Node::single(op, inputs, dtype, Recorded::plainly(), fill), 0)
+        Array::of(Node::single(op, inputs, dtype, RecordContext::untraced(), fill), 0)
     }
 
     /// [`Array::record_plain`], where the result has the shape that the inputs have.
     #[inline(always)]
-    pub(crate) fn record_alike(op: impl Into<Op>, inputs: UpToTwo, dtype: DType) -> Array {
+    pub(crate) fn record_alike(op: impl Into<Op>, inputs: InputPair, dtype: DType) -> Array {
         Array::record_plain(op, inputs, dtype, |_, inputs, output| {
             output.spec.shape.clone_from(inputs[0].shape());
         })
@@ -215,7 +215,7 @@ fn handles_to(arrays: &[&Array]) -> Inputs {
 
 /// As [`handles_to`], where there are so few.
 #[inline]
-fn up_to_two(arrays: &[&Array]) -> Option<UpToTwo> {
+fn input_pair(arrays: &[&Array]) -> Option<InputPair> {
     match arrays {
         [a] => Some((Some((*a).clone()), None)),
         [a, b] => Some((Some((*a).clone()), Some((*b).clone()))),
@@ -247,8 +247,8 @@ fn handles(node: Arc<Node>) -> SmallVec<[Array; 1]> {
 }
 
 /// Evaluate what was recorded of memory that others can write: it takes the values of now.
-fn run_if_due(array: &Array, is_volatile: bool) -> Result<()> {
-    if !is_volatile {
+fn run_if_due(array: &Array, is_externally_mutable: bool) -> Result<()> {
+    if !is_externally_mutable {
         return Ok(());
     }
     let mut result = Ok(());
@@ -260,14 +260,14 @@ fn run_if_due(array: &Array, is_volatile: bool) -> Result<()> {
 ///
 /// Beside an input that is traced and may have no value yet it cannot run now: then it takes what the memory holds.
 fn keep_from_writers(mut inputs: Inputs) -> Result<(Inputs, bool)> {
-    if !inputs.iter().any(Array::is_volatile) {
+    if !inputs.iter().any(Array::is_externally_mutable) {
         return Ok((inputs, false));
     }
     if inputs.iter().any(Array::is_traced) {
         for input in &mut inputs {
-            *input = input.settled()?;
+            *input = input.snapshot()?;
         }
     }
-    let is_volatile = inputs.iter().any(Array::is_volatile);
-    Ok((inputs, is_volatile))
+    let is_externally_mutable = inputs.iter().any(Array::is_externally_mutable);
+    Ok((inputs, is_externally_mutable))
 }

@@ -20,15 +20,15 @@ use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::fused::Fused;
-use crate::primitives::region::{Beside, Region};
+use crate::primitives::region::{Region, RegionKind};
 use crate::primitives::rules::broadcast;
 use crate::primitives::unary::Unary;
 
 /// Results with more elements are worth recording: they may share a pass over memory with what follows.
-pub(crate) const MOST_ELEMENTS: usize = 1024;
+pub(crate) const MAX_ELEMENTS: usize = 1024;
 /// And results for which more elements are read, or a region with more steps over all elements.
-const MOST_READ: usize = 8192;
-const MOST_STEPS: usize = 4096;
+const MAX_READ: usize = 8192;
+const MAX_STEPS: usize = 4096;
 
 static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -44,7 +44,7 @@ pub fn enable(is_enabled: bool) {
 #[inline]
 pub(crate) fn applies(shape: &Shape) -> bool {
     IS_ENABLED.load(Ordering::Relaxed)
-        && shape.size() <= MOST_ELEMENTS
+        && shape.size() <= MAX_ELEMENTS
         && tracing::depth() == 0
         && device::current_stream().device == Device::CPU
 }
@@ -209,8 +209,11 @@ fn fused(region: &Region, inputs: &[Array], specs: &[ArraySpec]) -> Option<Small
         return None;
     }
     let operands: SmallVec<[Operand<'_>; 4]> = inputs.iter().map(Operand::of).collect::<Option<_>>()?;
-    let layouts: SmallVec<[Cow<'_, Layout>; 4]> =
-        operands.iter().enumerate().map(|(i, operand)| region.spread(i, operand.layout())).collect();
+    let layouts: SmallVec<[Cow<'_, Layout>; 4]> = operands
+        .iter()
+        .enumerate()
+        .map(|(i, operand)| region.broadcast_layout(i, operand.layout()))
+        .collect();
     let operands = operands.iter().zip(&layouts);
     // SAFETY: a broadcast layout reaches the same elements as the operand's own.
     let views: SmallVec<[View<'_>; 4]> =
@@ -236,7 +239,7 @@ fn run(op: &Op, inputs: &[&Array], specs: &[ArraySpec]) -> Option<SmallVec<[Arra
     for input in inputs {
         Operand::of(input)?;
     }
-    op.eager_reads(inputs, specs).filter(|&reads| reads <= MOST_READ)?;
+    op.eager_reads(inputs, specs).filter(|&reads| reads <= MAX_READ)?;
     let compute = || -> Result<SmallVec<[Option<Storage>; 1]>> {
         let storages = inputs.iter().map(|input| storage_of(input)).collect::<Result<_>>()?;
         let dtypes = inputs.iter().map(|input| input.dtype()).collect();
@@ -260,9 +263,9 @@ fn storage_of(array: &Array) -> Result<Storage> {
 fn is_small(region: &Region) -> bool {
     let size = region.shape.size();
     let steps = size.saturating_mul(region.tape.steps.len());
-    match region.beside {
-        Beside::Nothing => steps <= MOST_STEPS,
-        Beside::Reduction(_) => size <= MOST_READ && steps <= MOST_READ,
-        Beside::Product => false,
+    match region.kind {
+        RegionKind::Elementwise => steps <= MAX_STEPS,
+        RegionKind::Reduction(_) => size <= MAX_READ && steps <= MAX_READ,
+        RegionKind::Product => false,
     }
 }

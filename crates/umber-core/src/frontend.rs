@@ -38,7 +38,7 @@ static FRONTEND: OnceLock<&'static dyn Frontend> = OnceLock::new();
 /// Connect a front end; the first one stays.
 pub fn connect(frontend: &'static dyn Frontend) {
     if FRONTEND.set(frontend).is_ok() && frontend.keeps_lines() {
-        crate::line::keep();
+        crate::source_line::keep();
     }
 }
 

@@ -17,7 +17,6 @@ pub mod export;
 pub mod frontend;
 pub mod generalization;
 pub mod graph;
-mod line;
 pub mod memory;
 pub mod op;
 pub mod ops;
@@ -26,6 +25,7 @@ mod plan;
 pub mod primitive;
 pub mod primitives;
 pub mod runtime;
+mod source_line;
 pub mod transforms;
 pub mod validation;
 

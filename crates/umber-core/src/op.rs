@@ -39,8 +39,8 @@ macro_rules! primitives {
             fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
                 match self { $(Op::$variant(p) => p.generalize(change),)* }
             }
-            fn shape_beside(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
-                match self { $(Op::$variant(p) => p.shape_beside(shape, old, new),)* }
+            fn constant_shape(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
+                match self { $(Op::$variant(p) => p.constant_shape(shape, old, new),)* }
             }
             fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
                 match self { $(Op::$variant(p) => p.vjp(at, cotangents),)* }

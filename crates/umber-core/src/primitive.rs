@@ -33,7 +33,7 @@ pub trait Primitive {
 
     /// The shape that a constant among the inputs has beside one that went from `old` to `new`, if it had `shape` with `old`,
     /// and as many axes. Most inputs do not depend on each other.
-    fn shape_beside(&self, shape: &Shape, _old: &Shape, _new: &Shape) -> Option<Shape> {
+    fn constant_shape(&self, shape: &Shape, _old: &Shape, _new: &Shape) -> Option<Shape> {
         Some(shape.clone())
     }
 
@@ -233,7 +233,7 @@ impl Batched {
 ///
 /// # Panics
 /// If no input is batched; `vmap` never asks then.
-pub fn lanes(inputs: &[Batched]) -> usize {
+pub fn batch_size(inputs: &[Batched]) -> usize {
     let batched = inputs.iter().find(|input| input.batched).expect("vmap rules run with a batched input");
     batched.array.shape()[0]
 }

@@ -11,7 +11,7 @@ use crate::primitive::Primitive;
 
 /// Check every step of a program; returns what its slots hold.
 pub(crate) fn slots(program: &Program) -> Result<Vec<ArraySpec>> {
-    program.slots_if(check)
+    program.checked_slots(check)
 }
 
 /// As [`slots`], but returns what the outputs are.

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::ops::Mul;
 use std::sync::Arc;
 
-use calculus::{assert_close, numbers, spread, total, weighted, weights};
+use calculus::{assert_close, numbers, sample_values, total, weighted, weights};
 use common::{array, ramp, values};
 use umber_core::compile::{self, CompiledGraph, compile};
 use umber_core::graph::ArrayInternals;
@@ -62,7 +62,7 @@ fn names(graph: &CompiledGraph, x: &Array) -> Vec<&'static str> {
 fn values_are_those_of_the_function() {
     let call = compiled(program);
     for scale in [1.0, -2.0, 0.5] {
-        let x = spread([3, 4], -1.0, 1.0) * scale;
+        let x = sample_values([3, 4], -1.0, 1.0) * scale;
         assert_close(&numbers(&call(&x).unwrap()), &numbers(&program(&x).unwrap()), 1e-12, "compiled");
     }
 }
@@ -87,14 +87,14 @@ fn a_function_is_traced_once_for_every_spec() {
 
 #[test]
 fn elementwise_regions_become_single_nodes() {
-    let x = spread([3, 4], -1.0, 1.0);
+    let x = sample_values([3, 4], -1.0, 1.0);
     let graph = graph_of(program, &x);
     assert_eq!(names(&graph, &x), ["fused", "sum", "fused"]);
 }
 
 #[test]
 fn a_reduction_ends_a_region() {
-    let x = spread([3, 4], -1.0, 1.0);
+    let x = sample_values([3, 4], -1.0, 1.0);
     let centred = |x: &Array| {
         let mean = sum(1, x)? * 0.25;
         sum(1, &ops::square(&ops::subtract(x, &mean)?)?)
@@ -202,7 +202,7 @@ fn dropping_the_function_forgets_its_graphs() {
 
 #[test]
 fn derivatives_of_compiled_functions() {
-    let x = spread([3, 4], -1.0, 1.0);
+    let x = sample_values([3, 4], -1.0, 1.0);
     let call = compiled(program);
     // Called once outside, so that the graph comes from the cache.
     call(&x).unwrap();
@@ -230,14 +230,14 @@ fn gradients_do_not_pass_where_they_are_stopped_in_compiled_functions() {
 
 #[test]
 fn compiled_derivatives_and_batches() {
-    let x = spread([3, 4], -1.0, 1.0);
+    let x = sample_values([3, 4], -1.0, 1.0);
     let gradient = |x: &Array| grad(|x| weighted(program, x))(x);
     let call = compiled(gradient);
     for scale in [1.0, 0.5] {
         let x = &x * scale;
         assert_close(&numbers(&call(&x).unwrap()), &numbers(&gradient(&x).unwrap()), 1e-12, "compile(grad)");
     }
-    let many = spread([2, 3, 4], -1.0, 1.0);
+    let many = sample_values([2, 3, 4], -1.0, 1.0);
     let mapped = |f: &dyn Fn(&Array) -> Result<Array>, x: &Array| {
         Ok(vmap(|x| Ok(vec![f(&x[0])?]), &[Some(0)], &[Some(0)])(&[x.clone()])?.remove(0))
     };
@@ -265,7 +265,7 @@ fn a_graph_that_captured_what_another_transform_follows_is_not_kept() {
 
 #[test]
 fn transforms_see_through_fused_nodes() {
-    let x = spread([3, 4], -1.0, 1.0);
+    let x = sample_values([3, 4], -1.0, 1.0);
     let fused = |x: &Array| {
         let y = graph_of(program, x).fused_program().replay(std::slice::from_ref(x))?.remove(0);
         assert_eq!(y.node().op().name(), "fused");
@@ -277,7 +277,7 @@ fn transforms_see_through_fused_nodes() {
         jvp(|x| Ok(vec![f(&x[0])?]), &[x.clone()], &[weights(x.shape())]).unwrap().1.remove(0)
     };
     assert_close(&numbers(&pushed(&fused)), &numbers(&pushed(&program)), 1e-12, "jvp");
-    let many = spread([2, 3, 4], -1.0, 1.0);
+    let many = sample_values([2, 3, 4], -1.0, 1.0);
     let mapped = |f: &dyn Fn(&Array) -> Result<Array>| {
         vmap(|x| Ok(vec![f(&x[0])?]), &[Some(0)], &[Some(0)])(&[many.clone()]).unwrap().remove(0)
     };

@@ -6,7 +6,7 @@ mod common;
 mod rules;
 
 use common::{array, values};
-use rules::{check_jvp, check_vjp, check_vmap, spread};
+use rules::{check_jvp, check_vjp, check_vmap, sample_values};
 use umber_core::graph::ArrayInternals;
 use umber_core::primitives::matmul::MatMul;
 use umber_core::{Array, DType, Shape, ops};
@@ -23,17 +23,17 @@ fn naive(a: &[f64], b: &[f64], [m, k, n]: [usize; 3]) -> Vec<f64> {
     out
 }
 
-fn assert_close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (f, e) in found.iter().zip(expected) {
-        assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{found:?} is not {expected:?}");
+fn assert_close(actual: &[f64], expected: &[f64]) {
+    assert_eq!(actual.len(), expected.len());
+    for (f, e) in actual.iter().zip(expected) {
+        assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
     }
 }
 
 #[test]
 fn matrices_multiply() {
     for [m, k, n] in [[1, 1, 1], [3, 4, 5], [7, 1, 2], [33, 65, 17], [2, 0, 3], [0, 3, 2]] {
-        let (a, b) = (spread([m, k], 1.0), spread([k, n], 2.0));
+        let (a, b) = (sample_values([m, k], 1.0), sample_values([k, n], 2.0));
         let c = ops::matmul(&a, &b).unwrap();
         assert_eq!(*c.shape(), Shape::from([m, n]));
         assert_close(&values(&c), &naive(&values(&a), &values(&b), [m, k, n]));
@@ -42,7 +42,7 @@ fn matrices_multiply() {
 
 #[test]
 fn batch_axes_broadcast() {
-    let (a, b) = (spread([2, 1, 3, 4], 1.0), spread([5, 4, 2], 1.0));
+    let (a, b) = (sample_values([2, 1, 3, 4], 1.0), sample_values([5, 4, 2], 1.0));
     let c = ops::matmul(&a, &b).unwrap();
     assert_eq!(*c.shape(), Shape::from([2, 5, 3, 2]));
     let (a, b, c) = (values::<f64>(&a), values::<f64>(&b), values::<f64>(&c));
@@ -56,7 +56,7 @@ fn batch_axes_broadcast() {
 
 #[test]
 fn one_right_matrix_serves_a_stack() {
-    let (a, b) = (spread([2, 3, 4], 1.0), spread([4, 2], 1.0));
+    let (a, b) = (sample_values([2, 3, 4], 1.0), sample_values([4, 2], 1.0));
     let c = ops::matmul(&a, &b).unwrap();
     assert_eq!(*c.shape(), Shape::from([2, 3, 2]));
     assert_close(&values(&c), &naive(&values(&a), &values(&b), [6, 4, 2]));
@@ -64,11 +64,11 @@ fn one_right_matrix_serves_a_stack() {
 
 #[test]
 fn vectors_lose_their_axis() {
-    let (v, m) = (spread([4], 1.0), spread([4, 3], 1.0));
+    let (v, m) = (sample_values([4], 1.0), sample_values([4, 3], 1.0));
     assert_eq!(*ops::matmul(&v, &v).unwrap().shape(), Shape::scalar());
     assert_eq!(*ops::matmul(&v, &m).unwrap().shape(), Shape::from([3]));
-    assert_eq!(*ops::matmul(&spread([2, 3, 4], 1.0), &v).unwrap().shape(), Shape::from([2, 3]));
-    assert_eq!(*ops::matmul(&v, &spread([2, 4, 3], 1.0)).unwrap().shape(), Shape::from([2, 3]));
+    assert_eq!(*ops::matmul(&sample_values([2, 3, 4], 1.0), &v).unwrap().shape(), Shape::from([2, 3]));
+    assert_eq!(*ops::matmul(&v, &sample_values([2, 4, 3], 1.0)).unwrap().shape(), Shape::from([2, 3]));
     let expected = naive(&values(&v), &values(&m), [1, 4, 3]);
     assert_close(&values(&ops::matmul(&v, &m).unwrap()), &expected);
 }
@@ -93,43 +93,54 @@ fn every_kind_of_number_multiplies() {
 
 #[test]
 fn bad_operands_are_refused_with_both_shapes() {
-    let error = ops::matmul(&spread([2, 3], 1.0), &spread([2, 3], 1.0)).unwrap_err();
+    let error = ops::matmul(&sample_values([2, 3], 1.0), &sample_values([2, 3], 1.0)).unwrap_err();
     assert!(error.kind() == ErrorKind::Value);
     assert!(
         error.to_string().starts_with("[matmul]") && error.to_string().contains("(2, 3) and (2, 3)"),
         "{error}"
     );
-    let error = ops::matmul(&spread([2, 3, 4], 1.0), &spread([3, 4, 5], 1.0)).unwrap_err();
+    let error = ops::matmul(&sample_values([2, 3, 4], 1.0), &sample_values([3, 4, 5], 1.0)).unwrap_err();
     assert!(error.to_string().contains("(2, 3, 4) and (3, 4, 5)"), "{error}");
-    assert!(ops::matmul(&spread(Shape::scalar(), 1.0), &spread([1], 1.0)).is_err());
-    assert!(ops::addmm(&spread([3], 1.0), &spread([2, 2], 1.0), &spread([2, 2], 1.0), 1.0, 1.0).is_err());
-    assert!(ops::tensordot(&spread([2, 3], 1.0), &spread([2, 3], 1.0), &[0], &[1]).is_err());
-    assert!(ops::tensordot(&spread([2, 3], 1.0), &spread([2, 3], 1.0), &[0, 0], &[0, 1]).is_err());
-    assert!(ops::tensordot_count(&spread([2], 1.0), &spread([2], 1.0), 2).is_err());
-    assert!(ops::vecdot(&spread([2], 1.0), &spread([3], 1.0), -1).is_err());
+    assert!(ops::matmul(&sample_values(Shape::scalar(), 1.0), &sample_values([1], 1.0)).is_err());
+    assert!(
+        ops::addmm(
+            &sample_values([3], 1.0),
+            &sample_values([2, 2], 1.0),
+            &sample_values([2, 2], 1.0),
+            1.0,
+            1.0
+        )
+        .is_err()
+    );
+    assert!(ops::tensordot(&sample_values([2, 3], 1.0), &sample_values([2, 3], 1.0), &[0], &[1]).is_err());
+    assert!(
+        ops::tensordot(&sample_values([2, 3], 1.0), &sample_values([2, 3], 1.0), &[0, 0], &[0, 1]).is_err()
+    );
+    assert!(ops::tensordot_count(&sample_values([2], 1.0), &sample_values([2], 1.0), 2).is_err());
+    assert!(ops::vecdot(&sample_values([2], 1.0), &sample_values([3], 1.0), -1).is_err());
 }
 
 #[test]
 fn addmm_scales_and_adds() {
-    let (a, b, c) = (spread([2, 3], 1.0), spread([3, 2], 1.0), spread([2], 1.0));
-    let found: Vec<f64> = values(&ops::addmm(&c, &a, &b, 0.5, -2.0).unwrap());
+    let (a, b, c) = (sample_values([2, 3], 1.0), sample_values([3, 2], 1.0), sample_values([2], 1.0));
+    let actual: Vec<f64> = values(&ops::addmm(&c, &a, &b, 0.5, -2.0).unwrap());
     let product = naive(&values(&a), &values(&b), [2, 3, 2]);
     let c = values::<f64>(&c);
     let expected: Vec<f64> = product.iter().enumerate().map(|(i, p)| 0.5 * p - 2.0 * c[i % 2]).collect();
-    assert_close(&found, &expected);
+    assert_close(&actual, &expected);
 }
 
 #[test]
 fn relatives_agree_with_their_definitions() {
-    let (a, b) = (spread([2, 3, 4], 1.0), spread([4, 3, 5], 1.0));
-    let found = ops::tensordot(&a, &b, &[1, -1], &[1, 0]).unwrap();
-    assert_eq!(*found.shape(), Shape::from([2, 5]));
+    let (a, b) = (sample_values([2, 3, 4], 1.0), sample_values([4, 3, 5], 1.0));
+    let actual = ops::tensordot(&a, &b, &[1, -1], &[1, 0]).unwrap();
+    assert_eq!(*actual.shape(), Shape::from([2, 5]));
     let (x, y) = (values::<f64>(&a), values::<f64>(&b));
     let sum = |i: usize, j: usize| -> f64 {
         (0..12).map(|k| x[i * 12 + k] * y[(k % 4) * 15 + (k / 4) * 5 + j]).sum()
     };
     let expected: Vec<f64> = (0..10).map(|at| sum(at / 5, at % 5)).collect();
-    assert_close(&values(&found), &expected);
+    assert_close(&values(&actual), &expected);
 
     assert_eq!(*ops::tensordot_count(&a, &b, 1).unwrap().shape(), Shape::from([2, 3, 3, 5]));
     assert_eq!(*ops::tensordot_count(&a, &b, 0).unwrap().shape(), Shape::from([2, 3, 4, 4, 3, 5]));
@@ -143,30 +154,30 @@ fn relatives_agree_with_their_definitions() {
 
 #[test]
 fn views_multiply_without_being_copied_first() {
-    let a = spread([4, 3], 1.0);
-    let turned = Array::record_one(
+    let a = sample_values([4, 3], 1.0);
+    let transposed = Array::record_one(
         umber_core::primitives::transpose::Transpose { permutation: Shape::from([1, 0]) },
         &[&a],
     )
     .unwrap();
-    let found: Vec<f64> = values(&ops::matmul(&turned, &a).unwrap());
+    let actual: Vec<f64> = values(&ops::matmul(&transposed, &a).unwrap());
     let x = values::<f64>(&a);
     let expected: Vec<f64> =
         (0..9).map(|at| (0..4).map(|k| x[k * 3 + at / 3] * x[k * 3 + at % 3]).sum()).collect();
-    assert_close(&found, &expected);
+    assert_close(&actual, &expected);
 }
 
 #[test]
 fn rules_hold() {
-    let (a, b) = (spread([3, 4], 1.0), spread([4, 2], 1.0));
+    let (a, b) = (sample_values([3, 4], 1.0), sample_values([4, 2], 1.0));
     check_vjp(MatMul, &[&a, &b]);
     check_jvp(MatMul, &[&a, &b]);
-    let (stack_a, stack_b) = (spread([5, 3, 4], 1.0), spread([5, 4, 2], 1.0));
+    let (stack_a, stack_b) = (sample_values([5, 3, 4], 1.0), sample_values([5, 4, 2], 1.0));
     check_vjp(MatMul, &[&stack_a, &stack_b]);
     check_vmap(MatMul, &[&stack_a, &stack_b], &[true, true]);
     check_vmap(MatMul, &[&stack_a, &b], &[true, false]);
     check_vmap(MatMul, &[&a, &stack_b], &[false, true]);
-    check_vmap(MatMul, &[&spread([2, 5, 3, 4], 1.0), &spread([5, 4, 2], 1.0)], &[true, false]);
+    check_vmap(MatMul, &[&sample_values([2, 5, 3, 4], 1.0), &sample_values([5, 4, 2], 1.0)], &[true, false]);
 }
 
 /// The sum of products by the definition: every index runs over its length.
@@ -222,28 +233,30 @@ fn einsum_follows_its_definition() {
         let (left, output) = formula.split_once("->").unwrap();
         let terms: Vec<&str> = left.split(',').collect();
         let used: Vec<(char, usize)> = lengths.into_iter().filter(|(c, _)| left.contains(*c)).collect();
-        let arrays: Vec<Array> =
-            terms.iter().map(|term| spread(term.chars().map(length).collect::<Shape>(), 1.5)).collect();
+        let arrays: Vec<Array> = terms
+            .iter()
+            .map(|term| sample_values(term.chars().map(length).collect::<Shape>(), 1.5))
+            .collect();
         let operands: Vec<&Array> = arrays.iter().collect();
-        let found = ops::einsum(formula, &operands).unwrap();
-        assert_eq!(*found.shape(), output.chars().map(length).collect::<Shape>(), "{formula}");
-        assert_close(&values(&found), &naive_einsum(&terms, output, &used, &operands));
+        let actual = ops::einsum(formula, &operands).unwrap();
+        assert_eq!(*actual.shape(), output.chars().map(length).collect::<Shape>(), "{formula}");
+        assert_close(&values(&actual), &naive_einsum(&terms, output, &used, &operands));
         assert_eq!(ops::einsum_path(formula, &operands).unwrap().path.len(), terms.len().max(2) - 1);
     }
 }
 
 #[test]
 fn einsum_completes_what_is_left_out() {
-    let (a, b) = (spread([2, 3], 1.0), spread([3, 4], 1.0));
+    let (a, b) = (sample_values([2, 3], 1.0), sample_values([3, 4], 1.0));
     let product = values::<f64>(&ops::matmul(&a, &b).unwrap());
     assert_close(&values(&ops::einsum("ij, jk", &[&a, &b]).unwrap()), &product);
-    let turned = ops::einsum("ki,kj", &[&spread([3, 2], 1.0), &b]).unwrap();
-    assert_eq!(*turned.shape(), Shape::from([2, 4]));
-    let stack = spread([5, 1, 2, 3], 1.0);
-    let other = spread([6, 3, 4], 1.0);
-    let found = ops::einsum("...ij,...jk->...ik", &[&stack, &other]).unwrap();
-    assert_eq!(*found.shape(), Shape::from([5, 6, 2, 4]));
-    assert_close(&values(&found), &values(&ops::matmul(&stack, &other).unwrap()));
+    let transposed = ops::einsum("ki,kj", &[&sample_values([3, 2], 1.0), &b]).unwrap();
+    assert_eq!(*transposed.shape(), Shape::from([2, 4]));
+    let stack = sample_values([5, 1, 2, 3], 1.0);
+    let other = sample_values([6, 3, 4], 1.0);
+    let actual = ops::einsum("...ij,...jk->...ik", &[&stack, &other]).unwrap();
+    assert_eq!(*actual.shape(), Shape::from([5, 6, 2, 4]));
+    assert_close(&values(&actual), &values(&ops::matmul(&stack, &other).unwrap()));
     assert_eq!(*ops::einsum("...i->...", &[&stack]).unwrap().shape(), Shape::from([5, 1, 2]));
     for refused in ["ij,jk->il", "ij,jk->ii", "ij", "i,jk", "i1,jk", "ij,kj->ik"] {
         let error = ops::einsum(refused, &[&a, &b]).unwrap_err();

@@ -6,7 +6,7 @@ mod common;
 mod rules;
 
 use common::{array, values};
-use rules::{check_jvp, check_vjp, check_vmap, spread};
+use rules::{check_jvp, check_vjp, check_vmap, sample_values};
 use smallvec::smallvec;
 use umber_core::graph::ArrayInternals;
 use umber_core::ops;
@@ -30,9 +30,9 @@ fn whole(shape: &[usize]) -> umber_core::Array {
 #[test]
 fn convolutions_and_their_weights() {
     for how in ways() {
-        let (x, weight) = (spread([2, 4, 3, 4], 1.0), spread([6, 2, 2, 4 / how.groups], 1.0));
+        let (x, weight) = (sample_values([2, 4, 3, 4], 1.0), sample_values([6, 2, 2, 4 / how.groups], 1.0));
         let out = [2, how.axes[0].outputs(4, 2), how.axes[1].outputs(3, 2), 6];
-        let by = spread(out, 1.0);
+        let by = sample_values(out, 1.0);
         let forward = Convolution(Box::new(how.clone()));
         let backward = ConvolutionWeight { how: Box::new(how.clone()), taps: [2, 2].into() };
         check_vjp(forward.clone(), &[&x, &weight]);
@@ -54,7 +54,7 @@ fn convolutions_and_their_weights() {
 
 #[test]
 fn options_that_do_not_fit_are_refused() {
-    let (x, weight) = (spread([1, 3, 2], 1.0), spread([1, 4, 2], 1.0));
+    let (x, weight) = (sample_values([1, 3, 2], 1.0), sample_values([1, 4, 2], 1.0));
     let error = ops::conv1d(&x, &weight, &ops::ConvOptions::default()).unwrap_err();
     assert!(error.kind() == ErrorKind::Value && error.to_string().starts_with("[conv1d]"), "{error}");
     let options = ops::ConvOptions { low: smallvec![i64::MAX], ..Default::default() };
@@ -63,7 +63,7 @@ fn options_that_do_not_fit_are_refused() {
 
 #[test]
 fn several_products_add_up() {
-    let (a, b) = (spread([3, 2, 4], 1.0), spread([2, 4, 3], 1.0));
+    let (a, b) = (sample_values([3, 2, 4], 1.0), sample_values([2, 4, 3], 1.0));
     let index = |numbers: &[i64]| array(numbers, [numbers.len()]);
     let (left, right, places) = (index(&[0, 2, 2, -1]), index(&[1, 0, -1, 1]), index(&[3, 0, 3, 1]));
     let pulled = |op: IndexedMatMul| {
@@ -71,27 +71,27 @@ fn several_products_add_up() {
         assert_eq!(out.shape()[..], [5, 2, 3]);
         values::<f64>(&out)
     };
-    let found = pulled(IndexedMatMul { count: 5 });
+    let actual = pulled(IndexedMatMul { count: 5 });
     let picked = |x: &umber_core::Array, i: i64| {
         ops::take(x, &umber_core::Array::scalar(i, umber_core::DType::Int64), Some(0)).unwrap()
     };
     let sum = &ops::matmul(&picked(&a, 0), &picked(&b, 1)).unwrap()
         + &ops::matmul(&picked(&a, 2), &picked(&b, 1)).unwrap();
     let wanted = values::<f64>(&sum);
-    assert!(found[18..24].iter().zip(&wanted).all(|(f, w)| (f - w).abs() < 1e-12), "{found:?} {wanted:?}");
-    assert!(found[24..].iter().all(|&zero| zero == 0.0));
+    assert!(actual[18..24].iter().zip(&wanted).all(|(f, w)| (f - w).abs() < 1e-12), "{actual:?} {wanted:?}");
+    assert!(actual[24..].iter().all(|&zero| zero == 0.0));
 }
 
 #[test]
 fn segments_of_lanes() {
     let segments = array(&[0i64, 2, 1, 4, 3, 3], [3, 2]);
     let many = array(&[0i64, 2, 1, 4, 3, 3, 4, 4, 0, 4, 1, 3], [2, 3, 2]);
-    let (x, y) = (spread([2, 4], 1.0), spread([4, 3], 1.0));
-    let (many_x, many_y) = (spread([2, 2, 4], 1.0), spread([2, 4, 3], 1.0));
+    let (x, y) = (sample_values([2, 4], 1.0), sample_values([4, 3], 1.0));
+    let (many_x, many_y) = (sample_values([2, 2, 4], 1.0), sample_values([2, 4, 3], 1.0));
     check_vmap(SegmentedMatMul::Sums, &[&many_x, &y, &segments], &[true, false, false]);
     check_vmap(SegmentedMatMul::Sums, &[&x, &many_y, &many], &[false, true, true]);
-    let (x, y) = (spread([4, 3], 1.0), spread([3, 3, 2], 1.0));
-    let (many_x, many_y) = (spread([2, 4, 3], 1.0), spread([2, 3, 3, 2], 1.0));
+    let (x, y) = (sample_values([4, 3], 1.0), sample_values([3, 3, 2], 1.0));
+    let (many_x, many_y) = (sample_values([2, 4, 3], 1.0), sample_values([2, 3, 3, 2], 1.0));
     check_vmap(SegmentedMatMul::Rows, &[&many_x, &y, &many], &[true, false, true]);
     check_vmap(SegmentedMatMul::Rows, &[&x, &many_y, &segments], &[false, true, false]);
 }

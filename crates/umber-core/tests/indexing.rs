@@ -56,15 +56,15 @@ fn walk(length: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> Vec<
         None if step > 0 => 0,
         None => n - 1,
     };
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     while at >= 0
         && at < n
         && stop.map(from_end).is_none_or(|stop| if step > 0 { at < stop } else { at > stop })
     {
-        found.push(at as usize);
+        actual.push(at as usize);
         at += step;
     }
-    found
+    actual
 }
 
 /// What NumPy answers: the shape of `a[index]`, and for each element its place in `a`.
@@ -173,10 +173,10 @@ fn naive(shape: &[usize], index: &[Index]) -> Naive {
 fn check(shape: &[usize], index: &[Index]) {
     let a = numbers(shape);
     let expected = naive(shape, index);
-    let found = get(&a, index).expect("a good index");
-    assert_eq!(found.shape()[..], expected.shape[..], "{index:?}");
+    let actual = get(&a, index).expect("a good index");
+    assert_eq!(actual.shape()[..], expected.shape[..], "{index:?}");
     let elements: Vec<i32> = expected.places.iter().map(|&i| i as i32).collect();
-    assert_eq!(values::<i32>(&found), elements, "{index:?}");
+    assert_eq!(values::<i32>(&actual), elements, "{index:?}");
     let news: Vec<i32> = (0..elements.len() as i32).map(|i| 1000 + i).collect();
     let given = array(&news, expected.shape.clone());
     let mut set: Vec<i32> = values(&a);
@@ -279,10 +279,10 @@ fn parts_of_memory_that_others_write_are_copies() {
     let lease = Lease::new(buffer, Access::Writable).expect("writable");
     for index in [vec![Index::Int(1)], vec![], vec![Index::NewAxis]] {
         let part = get(&a, &index).expect("in range");
-        assert!(part.is_evaluated() && !part.is_volatile(), "{index:?}");
+        assert!(part.is_evaluated() && !part.is_externally_mutable(), "{index:?}");
     }
-    let turned = umber_core::ops::transpose(&a, None).expect("turns");
-    assert!(turned.is_evaluated() && !turned.is_volatile());
+    let transposed = umber_core::ops::transpose(&a, None).expect("turns");
+    assert!(transposed.is_evaluated() && !transposed.is_externally_mutable());
     drop(lease);
     // Nobody writes any more: a part is a view.
     let part = get(&a, &[Index::Int(1)]).expect("in range");

@@ -55,15 +55,15 @@ fn check_derivatives(op: impl Into<Op>, inputs: &[Array]) {
         };
         let (high, low) = (at_distance(1e-5), at_distance(-1e-5));
         let expected = (dot(&ct, &high) - dot(&ct, &low)) / 2e-5;
-        let found = dot(pulled[i].as_ref().expect("wanted"), &direction);
-        assert!((found - expected).abs() < 1e-6, "{op:?}, input {i}: vjp {found}, differences {expected}");
+        let actual = dot(pulled[i].as_ref().expect("wanted"), &direction);
+        assert!((actual - expected).abs() < 1e-6, "{op:?}, input {i}: vjp {actual}, differences {expected}");
         let tangents: Vec<Option<Array>> =
             (0..inputs.len()).map(|j| (i == j).then(|| direction.clone())).collect();
         if let Some(pushed) = op.jvp(&at, &tangents) {
-            let found = dot(&pushed.expect("pushes")[0], &ct);
+            let actual = dot(&pushed.expect("pushes")[0], &ct);
             assert!(
-                (found - expected).abs() < 1e-6,
-                "{op:?}, input {i}: jvp {found}, differences {expected}"
+                (actual - expected).abs() < 1e-6,
+                "{op:?}, input {i}: jvp {actual}, differences {expected}"
             );
         }
     }

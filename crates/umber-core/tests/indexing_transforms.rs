@@ -6,7 +6,7 @@ mod common;
 #[path = "common/calculus.rs"]
 mod calculus;
 
-use calculus::{assert_close, differences, numbers, spread, weighted, weights};
+use calculus::{assert_close, differences, numbers, sample_values, weighted, weights};
 use common::{array, values};
 use umber_core::ops::indexing::{Index, get, update};
 use umber_core::ops::{self, PadMode};
@@ -61,7 +61,7 @@ fn check(what: &str, f: impl Fn(&Array) -> Result<Array>, x: &Array) {
 
 #[test]
 fn gradients_of_reading() {
-    let x = spread([4, 3], -2.0, 2.0);
+    let x = sample_values([4, 3], -2.0, 2.0);
     for index in indices() {
         check(&format!("{index:?}"), |x| get(x, &index), &x);
         // The derivative itself changes: the gradient of a gradient.
@@ -72,10 +72,10 @@ fn gradients_of_reading() {
 
 #[test]
 fn gradients_of_writing() {
-    let x = spread([4, 3], 0.5, 2.0);
+    let x = sample_values([4, 3], 0.5, 2.0);
     for index in indices() {
         let shape = get(&x, &index).expect("fits").shape().clone();
-        let new = spread(shape, -1.5, 2.5);
+        let new = sample_values(shape, -1.5, 2.5);
         for kind in KINDS {
             check(&format!("{kind:?} {index:?} by source"), |x| update(kind, x, &index, &new), &x);
             check(&format!("{kind:?} {index:?} by values"), |new| update(kind, &x, &index, new), &new);
@@ -87,7 +87,7 @@ fn gradients_of_writing() {
 
 #[test]
 fn products_over_repeated_indices_have_second_derivatives() {
-    let (x, new) = (spread([3], 0.5, 2.0), spread([4], 0.5, 2.0));
+    let (x, new) = (sample_values([3], 0.5, 2.0), sample_values([4], 0.5, 2.0));
     let index = [Index::Array(ints(&[0, 0, 2, 0]))];
     let by_values = |new: &Array| update(ScatterKind::Multiply, &x, &index, new);
     check("slope", grad(move |new| weighted(by_values, new)), &new);
@@ -118,10 +118,10 @@ fn gradients_of_shaping() {
         ("take_along_axis", |x| ops::take_along_axis(x, &array(&[2, 0, 2, -1], [1, 4]), Some(1))),
         ("slice", |x| ops::dynamic_slice(x, &ints(&[1, 2]), &[1, 0], &[2, 2])),
     ];
-    let x = spread([4, 3], -2.0, 2.0);
+    let x = sample_values([4, 3], -2.0, 2.0);
     for (name, f) in functions {
         check(name, f, &x);
-        let batch = spread([2, 4, 3], -2.0, 2.0);
+        let batch = sample_values([2, 4, 3], -2.0, 2.0);
         let together = vmap(move |x| Ok(vec![f(&x[0])?]), &[Some(0)], &[Some(0)]);
         let lanes = together(std::slice::from_ref(&batch)).expect("batches");
         let apart: Vec<Array> =
@@ -134,7 +134,7 @@ fn gradients_of_shaping() {
 
 #[test]
 fn lanes_with_their_own_indices() {
-    let x = spread([2, 4], -2.0, 2.0);
+    let x = sample_values([2, 4], -2.0, 2.0);
     let places = array(&[0, 3, 1, 1], [2, 2]);
     let read = |inputs: &[Array]| Ok(vec![get(&inputs[0], &[Index::Array(inputs[1].clone())])?]);
     let both = vmap(read, &[Some(0)], &[Some(0)])(&[x.clone(), places.clone()]).expect("batches");
@@ -154,7 +154,7 @@ fn lanes_with_their_own_indices() {
 
 #[test]
 fn masks_choose_in_every_lane_but_cannot_pick() {
-    let x = spread([2, 3], -2.0, 2.0);
+    let x = sample_values([2, 3], -2.0, 2.0);
     let clipped = |inputs: &[Array]| {
         let x = &inputs[0];
         let negative = ops::less(x, &ops::subtract(x, x)?)?;

@@ -15,10 +15,10 @@ use umber_core::{Array, DType, Error, Shape, eval};
 use umber_types::{Bool, Complex32};
 
 /// Tests that use the process-wide state take turns.
-static TURN: Mutex<()> = Mutex::new(());
+static SERIAL: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    SERIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn key() -> Array {
@@ -29,11 +29,11 @@ fn unit(shape: &[i64], key: Option<&Array>) -> Array {
     random::uniform(&scalar(0.0), &scalar(1.0), shape, DType::Float32, key).expect("draws")
 }
 
-fn assert_near(found: &Array, expected: &[f64]) {
-    let found = doubles(found);
-    assert_eq!(found.len(), expected.len());
-    for (f, e) in found.iter().zip(expected) {
-        assert!((f - e).abs() <= 2e-6 * (1.0 + e.abs()), "{found:?} is not {expected:?}");
+fn assert_near(actual: &Array, expected: &[f64]) {
+    let actual = doubles(actual);
+    assert_eq!(actual.len(), expected.len());
+    for (f, e) in actual.iter().zip(expected) {
+        assert!((f - e).abs() <= 2e-6 * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
     }
 }
 
@@ -79,8 +79,8 @@ fn real_draws_are_those_of_mlx() {
     assert_near(&laplace, &[2.597151756286621, 1.3195843696594238, 1.1947433948516846]);
     let complex = values::<Complex32>(&random::normal(&[2], DType::Complex64, None, None, key).unwrap());
     let expected = [Complex32::new(-0.534_195_3, -0.521_659_1), Complex32::new(-0.082_411_42, -0.484_838_2)];
-    for (found, expected) in complex.iter().zip(expected) {
-        assert!((found - expected).norm() < 1e-5, "{found} is not {expected}");
+    for (actual, expected) in complex.iter().zip(expected) {
+        assert!((actual - expected).norm() < 1e-5, "{actual} is not {expected}");
     }
 }
 

@@ -6,7 +6,7 @@ mod common;
 mod rules;
 
 use common::{array, values};
-use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
+use rules::{check_jvp, check_vjp, check_vmap, doubles, sample_values};
 use umber_core::graph::ArrayInternals;
 use umber_core::ops::{self, Precision};
 use umber_core::primitive::Primitive;
@@ -19,11 +19,11 @@ use umber_types::{ArgReduceKind, Bool, Complex32, ErrorKind, f16};
 
 const NO: KeepAxes = KeepAxes::No;
 
-fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
-    assert_eq!(found.len(), expected.len());
-    for (f, e) in found.iter().zip(expected) {
+fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(actual.len(), expected.len());
+    for (f, e) in actual.iter().zip(expected) {
         let same = f == e || (f.is_nan() && e.is_nan());
-        assert!(same || (f - e).abs() <= tolerance * (1.0 + e.abs()), "{found:?} is not {expected:?}");
+        assert!(same || (f - e).abs() <= tolerance * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
     }
 }
 
@@ -78,7 +78,7 @@ fn nothing_has_a_sum_but_no_extremum() {
     assert_eq!(*ops::max(&x, Some(&[1]), NO).unwrap().shape(), Shape::from([0]));
     assert!(ops::argmax(&x, Some(0), NO).is_err());
     assert!(ops::logsumexp(&x, None, NO).is_err());
-    assert_eq!(*ops::softmax(&x, Some(&[0]), Precision::Given).unwrap().shape(), Shape::from([0, 3]));
+    assert_eq!(*ops::softmax(&x, Some(&[0]), Precision::Native).unwrap().shape(), Shape::from([0, 3]));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn means_of_half_floats_do_not_overflow() {
 
 #[test]
 fn variance_follows_its_definition() {
-    let x = spread([4, 5], 3.0);
+    let x = sample_values([4, 5], 3.0);
     let v = values::<f64>(&x);
     let var = |row: &[f64], ddof: f64| {
         let mean = row.iter().sum::<f64>() / row.len() as f64;
@@ -124,10 +124,10 @@ fn places_of_extrema() {
 
 #[test]
 fn softmax_over_any_axes() {
-    let x = spread([2, 3, 4], 5.0);
+    let x = sample_values([2, 3, 4], 5.0);
     let v = values::<f64>(&x);
     for axes in [vec![2], vec![0], vec![-2], vec![0, 2], vec![0, 1, 2]] {
-        let y = ops::softmax(&x, Some(&axes), Precision::Given).unwrap();
+        let y = ops::softmax(&x, Some(&axes), Precision::Native).unwrap();
         assert_eq!(y.shape(), x.shape());
         let powers = array(&v.iter().map(|x| x.exp()).collect::<Vec<_>>(), [2, 3, 4]);
         let sums = ops::sum(&powers, Some(&axes), KeepAxes::Yes).unwrap();
@@ -137,14 +137,14 @@ fn softmax_over_any_axes() {
     }
     let integers = ops::softmax(&array(&[1i32, 1], [2]), None, Precision::Full).unwrap();
     assert_eq!(values::<f32>(&integers), [0.5, 0.5]);
-    let one = ops::softmax(&array(&[7f32], Shape::scalar()), None, Precision::Given).unwrap();
+    let one = ops::softmax(&array(&[7f32], Shape::scalar()), None, Precision::Native).unwrap();
     assert_eq!(values::<f32>(&one), [1.0]);
 }
 
 #[test]
 fn complex_exponentials() {
     let x = array(&[Complex32::new(1.0, 1.0), Complex32::new(2.0, 0.0)], [2]);
-    let y = values::<Complex32>(&ops::softmax(&x, None, Precision::Given).unwrap());
+    let y = values::<Complex32>(&ops::softmax(&x, None, Precision::Native).unwrap());
     assert!((y[0] - Complex32::new(0.217_958, 0.201_948)).norm() < 1e-5, "{y:?}");
     let lse = values::<Complex32>(&ops::logsumexp(&x, None, NO).unwrap())[0];
     let expected = (Complex32::new(1.0, 1.0).exp() + Complex32::new(2.0, 0.0).exp()).ln();
@@ -154,7 +154,7 @@ fn complex_exponentials() {
 #[test]
 fn extreme_arguments_of_exponentials() {
     let huge = array(&[1000f32, 1000.0], [2]);
-    assert_eq!(values::<f32>(&ops::softmax(&huge, None, Precision::Given).unwrap()), [0.5, 0.5]);
+    assert_eq!(values::<f32>(&ops::softmax(&huge, None, Precision::Native).unwrap()), [0.5, 0.5]);
     let lse = |x: &[f32]| values::<f32>(&ops::logsumexp(&array(x, [x.len()]), None, NO).unwrap())[0];
     assert!((lse(&[1000.0, 1000.0]) - 1000.6931).abs() < 1e-3);
     assert_eq!(lse(&[f32::NEG_INFINITY; 2]), f32::NEG_INFINITY);
@@ -165,8 +165,8 @@ fn extreme_arguments_of_exponentials() {
 #[test]
 fn arg_reductions_have_no_slope() {
     let op = ArgReduce { kind: ArgReduceKind::ArgMax, axis: 1 };
-    check_vmap(op, &[&spread([4, 3, 2], 1.0)], &[true]);
-    let x = [spread([2, 3], 1.0)];
+    check_vmap(op, &[&sample_values([4, 3, 2], 1.0)], &[true]);
+    let x = [sample_values([2, 3], 1.0)];
     let outputs = [rules::record(&op.into(), &x)];
     let at = umber_core::primitive::Point { inputs: &x, outputs: &outputs, wanted: &[true] };
     let ct = outputs[0].clone();
@@ -190,7 +190,7 @@ fn check_composite(composite: Composite, inputs: &[&Array]) {
 fn logarithms_of_softmax_are_what_they_decompose_to() {
     let shifted = Composite::ShiftedLogSumExp(ShiftedLogSumExp);
     for dtype in [DType::Float64, DType::Float32, DType::Float16, DType::BFloat16] {
-        let x = rules::cast(&spread([3, 4, 10], 4.0), dtype);
+        let x = rules::cast(&sample_values([3, 4, 10], 4.0), dtype);
         let kernel = Array::record(shifted, [x.clone()].into_iter().collect()).unwrap();
         let algebra = shifted.expand(&[x]).expect("expands").expect("records");
         for (kernel, algebra) in kernel.iter().zip(&algebra) {
@@ -198,17 +198,17 @@ fn logarithms_of_softmax_are_what_they_decompose_to() {
             assert_close(&doubles(kernel), &doubles(algebra), 2e-6);
         }
     }
-    check_vmap(shifted, &[&spread([3, 5], 2.0)], &[true]);
+    check_vmap(shifted, &[&sample_values([3, 5], 2.0)], &[true]);
 }
 
 #[test]
 fn composites_are_what_they_decompose_to() {
-    let x = spread([3, 4, 10], 4.0);
-    let (weight, bias) = (spread([10], 2.0), spread([10], 0.5));
+    let x = sample_values([3, 4, 10], 4.0);
+    let (weight, bias) = (sample_values([10], 2.0), sample_values([10], 0.5));
     let epsilon = Parameter::new(1e-5);
     let softmax = Composite::Softmax(Softmax { precise: true });
     check_composite(softmax, &[&x]);
-    check_composite(Composite::Softmax(Softmax { precise: false }), &[&spread([3, 4, 10], 1.0)]);
+    check_composite(Composite::Softmax(Softmax { precise: false }), &[&sample_values([3, 4, 10], 1.0)]);
     check_composite(Composite::LogSumExp(LogSumExp), &[&x]);
     let rms = |has_weight| Composite::RmsNorm(RmsNorm { epsilon, has_weight });
     check_composite(rms(false), &[&x]);
@@ -222,8 +222,8 @@ fn composites_are_what_they_decompose_to() {
 
 #[test]
 fn composite_rules_hold() {
-    let x = spread([3, 5], 2.0);
-    let (weight, bias) = (spread([5], 2.0), spread([5], 0.5));
+    let x = sample_values([3, 5], 2.0);
+    let (weight, bias) = (sample_values([5], 2.0), sample_values([5], 0.5));
     let epsilon = Parameter::new(1e-3);
     let softmax = Composite::Softmax(Softmax { precise: false });
     for composite in [softmax, Composite::LogSumExp(LogSumExp)] {

@@ -217,10 +217,10 @@ fn arrays_print_as_in_python_and_say_why_they_cannot() {
     assert_eq!(print(Array::from([true, false])), "array([True, False], dtype=bool)");
     assert_eq!(print(Array::from([0i32; 0])), "array([], dtype=int32)");
     assert_eq!(print(count(1000)), "array([0, 1, 2, ..., 997, 998, 999], dtype=int32)");
-    let turned = ops::transpose(&Array::from([[1.0, f64::NAN], [-0.0, 1e10]]), None).unwrap();
-    assert_eq!(print(turned.clone()), "array([[1, -0],\n       [nan, 1e+10]], dtype=float64)");
+    let transposed = ops::transpose(&Array::from([[1.0, f64::NAN], [-0.0, 1e10]]), None).unwrap();
+    assert_eq!(print(transposed.clone()), "array([[1, -0],\n       [nan, 1e+10]], dtype=float64)");
     assert_eq!(
-        format!("{turned:.2}"),
+        format!("{transposed:.2}"),
         "array([[1.00, -0.00],\n       [nan, 10000000000.00]], dtype=float64)"
     );
     assert_eq!(format!("{:?}", Array::from([1, 2])), "Array((2,) int32, array)");

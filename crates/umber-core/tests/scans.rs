@@ -6,7 +6,7 @@ mod common;
 mod rules;
 
 use common::{array, values};
-use rules::{check_jvp, check_vjp, check_vmap, spread};
+use rules::{check_jvp, check_vjp, check_vmap, sample_values};
 use umber_core::ops::{self, NanIsEqual, ScanOrder};
 use umber_core::primitive::Primitive;
 use umber_core::primitives::scan::Scan;
@@ -21,11 +21,11 @@ const EXCLUSIVE: ScanExtent = ScanExtent::Exclusive;
 const WAYS: [(ScanDirection, ScanExtent); 4] =
     [(FORWARD, INCLUSIVE), (REVERSE, INCLUSIVE), (FORWARD, EXCLUSIVE), (REVERSE, EXCLUSIVE)];
 
-fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
-    assert_eq!(found.len(), expected.len());
-    for (f, e) in found.iter().zip(expected) {
+fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(actual.len(), expected.len());
+    for (f, e) in actual.iter().zip(expected) {
         let same = f == e || (f.is_nan() && e.is_nan());
-        assert!(same || (f - e).abs() <= tolerance * (1.0 + e.abs()), "{found:?} is not {expected:?}");
+        assert!(same || (f - e).abs() <= tolerance * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
     }
 }
 
@@ -53,11 +53,11 @@ fn naive_scan(kind: ScanKind, rows: &[f64], length: usize, way: (ScanDirection, 
 
 #[test]
 fn scans_follow_their_definition() {
-    let x = spread([3, 7], 1.5);
+    let x = sample_values([3, 7], 1.5);
     for &kind in ScanKind::ALL {
         for (direction, extent) in WAYS {
             let order = ScanOrder { axis: Some(-1), direction, extent };
-            let found = match kind {
+            let actual = match kind {
                 ScanKind::Sum => ops::cumsum(&x, order, None),
                 ScanKind::Prod => ops::cumprod(&x, order, None),
                 ScanKind::Max => ops::cummax(&x, order),
@@ -65,7 +65,7 @@ fn scans_follow_their_definition() {
                 ScanKind::LogSumExp => ops::logcumsumexp(&x, order),
             };
             let expected = naive_scan(kind, &values(&x), 7, (direction, extent));
-            assert_close(&values(&found.unwrap()), &expected, 1e-12);
+            assert_close(&values(&actual.unwrap()), &expected, 1e-12);
         }
     }
     let flat = ops::cumsum(&array(&[1i32, 2, 3, 4], [2, 2]), ScanOrder::default(), None).unwrap();
@@ -91,18 +91,18 @@ fn scan_rules_hold() {
             let scan = Scan { kind, axis: 1, direction, extent };
             // An exclusive extremum or logarithm starts infinite, where differences tell nothing.
             if extent == INCLUSIVE || matches!(kind, ScanKind::Sum | ScanKind::Prod) {
-                check_vjp(scan, &[&spread([3, 6], 1.5)]);
-                check_vjp(scan, &[&spread([3, 1], 1.5)]);
+                check_vjp(scan, &[&sample_values([3, 6], 1.5)]);
+                check_vjp(scan, &[&sample_values([3, 1], 1.5)]);
             }
-            check_vmap(Scan { axis: 0, ..scan }, &[&spread([3, 6], 1.5)], &[true]);
+            check_vmap(Scan { axis: 0, ..scan }, &[&sample_values([3, 6], 1.5)], &[true]);
         }
     }
     check_jvp(
         Scan { kind: ScanKind::Sum, axis: 0, direction: REVERSE, extent: EXCLUSIVE },
-        &[&spread([3, 6], 1.5)],
+        &[&sample_values([3, 6], 1.5)],
     );
     for zeros in [vec![2], vec![0, 3], vec![1, 2, 5]] {
-        let mut x = values::<f64>(&spread([6], 1.5));
+        let mut x = values::<f64>(&sample_values([6], 1.5));
         for &i in &zeros {
             x[i] = 0.0;
         }

@@ -6,7 +6,7 @@ mod common;
 mod rules;
 
 use common::{array, values};
-use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
+use rules::{check_jvp, check_vjp, check_vmap, doubles, sample_values};
 use umber_core::graph::ArrayInternals;
 use umber_core::ops::{self, Side};
 use umber_core::primitives::sort::{Sort, Sorted};
@@ -27,7 +27,7 @@ fn rows_columns_and_everything_sort() {
 
 #[test]
 fn large_arrays_agree_with_the_standard_sort() {
-    let x = spread([40_000], 3.0);
+    let x = sample_values([40_000], 3.0);
     let mut expected = values::<f64>(&x);
     expected.sort_by(f64::total_cmp);
     assert_eq!(values::<f64>(&ops::sort(&x, Some(0), Ascending).unwrap()), expected);
@@ -116,7 +116,7 @@ fn values_are_found_in_what_is_sorted() {
 
 #[test]
 fn rules_hold() {
-    let x = spread([3, 5, 2], 2.0);
+    let x = sample_values([3, 5, 2], 2.0);
     for axis in 0..3 {
         for what in [Sorted::Values, Sorted::ValuesAround(1)] {
             check_vjp(Sort { axis, what }, &[&x]);

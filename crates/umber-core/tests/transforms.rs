@@ -11,7 +11,7 @@ mod common;
 #[path = "common/calculus.rs"]
 mod calculus;
 
-use calculus::{assert_close, differences, numbers, spread, total, weighted, weights};
+use calculus::{assert_close, differences, numbers, sample_values, total, weighted, weights};
 use common::{array, ramp, values};
 use umber_core::graph::ArrayInternals;
 use umber_core::primitives::reduce::Reduce;
@@ -88,8 +88,8 @@ fn program(x: &Array) -> Result<Array> {
     let centred = x - reduce(ReduceKind::Max, &[1], x)?;
     let row = ops::exp(&(&centred * 0.5))?;
     let normal = &row / reduce(ReduceKind::Sum, &[1], &row)?;
-    let turned = transpose(&normal, [1, 0])?;
-    let mixed = &normal * reshape(&turned, normal.shape().clone())?;
+    let transposed = transpose(&normal, [1, 0])?;
+    let mixed = &normal * reshape(&transposed, normal.shape().clone())?;
     let column = reduce(ReduceKind::Prod, &[0], &(mixed + 1.0))?;
     ops::add(&ops::tanh(&column)?, &(normal * 3.0))
 }
@@ -139,29 +139,29 @@ fn stack(lanes: &[Array], axis: usize) -> Array {
 #[test]
 fn gradients_of_unary_functions() {
     for &(name, f, low, high) in UNARY {
-        check_gradient(name, f, &spread([2, 3], low, high));
+        check_gradient(name, f, &sample_values([2, 3], low, high));
     }
 }
 
 #[test]
 fn gradients_of_binary_functions() {
-    let other = spread([3], 0.3, 2.0) + 0.013;
+    let other = sample_values([3], 0.3, 2.0) + 0.013;
     for &(name, f) in BINARY {
-        check_gradient(name, |x| f(x, &other), &spread([2, 3], 0.3, 2.0));
-        check_gradient(name, |x| f(&other, x), &spread([2, 1], 0.3, 2.0));
-        check_gradient(name, |x| f(x, &(x * 1.7)), &spread([4], 0.3, 2.0));
+        check_gradient(name, |x| f(x, &other), &sample_values([2, 3], 0.3, 2.0));
+        check_gradient(name, |x| f(&other, x), &sample_values([2, 1], 0.3, 2.0));
+        check_gradient(name, |x| f(x, &(x * 1.7)), &sample_values([4], 0.3, 2.0));
     }
-    check_gradient("remainder", |x| ops::remainder(x, &other), &spread([2, 3], 0.4, 0.5));
+    check_gradient("remainder", |x| ops::remainder(x, &other), &sample_values([2, 3], 0.4, 0.5));
     check_gradient(
         "select",
         |x| ops::select(&ops::greater(x, &other)?, &(x * x), &(x * 3.0)),
-        &spread([2, 3], 0.3, 2.0),
+        &sample_values([2, 3], 0.3, 2.0),
     );
 }
 
 #[test]
 fn gradients_of_reductions_and_views() {
-    let x = spread([3, 4], 0.3, 2.0);
+    let x = sample_values([3, 4], 0.3, 2.0);
     for kind in [ReduceKind::Sum, ReduceKind::Prod, ReduceKind::Min, ReduceKind::Max] {
         for axes in [&[0][..], &[1], &[0, 1], &[]] {
             check_gradient(kind.name(), |x| reduce(kind, axes, x), &x);
@@ -169,7 +169,7 @@ fn gradients_of_reductions_and_views() {
     }
     check_gradient("reshape", |x| reshape(&ops::square(x)?, [2, 6]), &x);
     check_gradient("transpose", |x| transpose(&ops::square(x)?, [1, 0]), &x);
-    check_gradient("program", program, &spread([4, 4], -1.0, 1.0));
+    check_gradient("program", program, &sample_values([4, 4], -1.0, 1.0));
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn values_can_be_read_while_tracing() {
 
 #[test]
 fn several_outputs_add_up() {
-    let x = spread([3], 0.5, 1.5);
+    let x = sample_values([3], 0.5, 1.5);
     let f = |x: &[Array]| Ok(vec![ops::sin(&x[0])?, &x[0] * &x[0], x[0].clone()]);
     let (outputs, pulled) =
         vjp(f, &[x.clone()], &[weights(&[3].into()), ramp([3]), array(&[1i32; 3], [3])]).unwrap();
@@ -300,10 +300,10 @@ fn several_outputs_add_up() {
 /// `f(f(… x …))` where each step multiplies by one weight, from the right or from the left, turned or not.
 fn steps(w: &Array, x: &Array, count: usize) -> Result<Array> {
     (0..count).try_fold(x.clone(), |x, i| {
-        let turned = ops::transpose(w, None)?;
+        let transposed = ops::transpose(w, None)?;
         let next = match i % 3 {
             0 => ops::matmul(&x, w)?,
-            1 => ops::matmul(&x, &turned)?,
+            1 => ops::matmul(&x, &transposed)?,
             _ => ops::transpose(&ops::matmul(w, &ops::transpose(&x, None)?)?, None)?,
         };
         ops::sin(&next)
@@ -312,7 +312,7 @@ fn steps(w: &Array, x: &Array, count: usize) -> Result<Array> {
 
 #[test]
 fn a_weight_of_many_steps_has_the_gradient_of_all() {
-    let (w, x) = (spread([6, 6], -0.5, 0.5), spread([2, 6], -1.0, 1.0));
+    let (w, x) = (sample_values([6, 6], -0.5, 0.5), sample_values([2, 6], -1.0, 1.0));
     for count in [1, 3, 8, 14] {
         let f =
             |w: &Array| weighted(|w| ops::add(&steps(w, &x, count)?, &ops::square(&steps(w, &x, 2)?)?), w);
@@ -329,7 +329,7 @@ fn gradients_of_gradients() {
     let f = |x: &Array| total(&ops::multiply(&ops::sin(x)?, &ops::square(x)?)?);
     let first = |x: &Array| grad(f)(x);
     let second = |x: &Array| grad(|x| total(&first(x)?))(x);
-    let x = spread([3], 0.4, 1.6);
+    let x = sample_values([3], 0.4, 1.6);
     let third = grad(|x| total(&second(x)?))(&x).unwrap();
     // (x² sin x)''' = 6 cos x - 6x sin x - x² cos x
     let expected: Vec<f64> =
@@ -357,7 +357,7 @@ fn inner_and_outer_derivatives_are_not_confused() {
 #[test]
 fn forward_over_backward_is_backward_over_forward() {
     let f = |x: &Array| weighted(program, x);
-    let x = spread([3, 3], -1.0, 1.0);
+    let x = sample_values([3, 3], -1.0, 1.0);
     let v = weights(x.shape());
     let (_, over) = jvp(|x| Ok(vec![grad(f)(&x[0])?]), &[x.clone()], &[v.clone()]).unwrap();
     let under = grad(|x| {
@@ -372,18 +372,18 @@ fn forward_over_backward_is_backward_over_forward() {
 
 #[test]
 fn batches_equal_loops() {
-    let lanes: Vec<Array> = (0..3).map(|i| spread([4, 4], -1.0, 1.0) * (0.4 + i as f64)).collect();
+    let lanes: Vec<Array> = (0..3).map(|i| sample_values([4, 4], -1.0, 1.0) * (0.4 + i as f64)).collect();
     for in_axis in [0, 1, 2, -1] {
         for out_axis in [0, 1, -1] {
             check_vmap("program", program, &lanes, in_axis, out_axis);
         }
     }
-    let lanes: Vec<Array> = (0..2).map(|i| spread([3], 0.3, 0.7) + 0.1 * i as f64).collect();
+    let lanes: Vec<Array> = (0..2).map(|i| sample_values([3], 0.3, 0.7) + 0.1 * i as f64).collect();
     for &(name, f, low, high) in UNARY {
         let middle = f64::midpoint(low, high);
-        check_vmap(name, f, &[spread([3], low, middle), spread([3], middle, high)], 0, 0);
+        check_vmap(name, f, &[sample_values([3], low, middle), sample_values([3], middle, high)], 0, 0);
     }
-    let other = spread([2, 3], 0.3, 2.0);
+    let other = sample_values([2, 3], 0.3, 2.0);
     for &(name, f) in BINARY {
         check_vmap(name, |x| f(x, &other), &lanes, 0, 0);
         check_vmap(name, |x| f(&other, x), &lanes, -1, -1);
@@ -429,7 +429,7 @@ fn unmapped_inputs_and_constant_outputs() {
 #[test]
 fn batches_of_gradients_and_gradients_of_batches() {
     let f = |x: &Array| weighted(program, x);
-    let lanes: Vec<Array> = (0..3).map(|i| spread([3, 3], -1.0, 1.0) * (0.5 + i as f64)).collect();
+    let lanes: Vec<Array> = (0..3).map(|i| sample_values([3, 3], -1.0, 1.0) * (0.5 + i as f64)).collect();
     check_vmap("vmap(grad)", |x| grad(f)(x), &lanes, 0, 0);
     check_vmap(
         "vmap(jvp)",
@@ -450,7 +450,7 @@ fn batches_of_gradients_and_gradients_of_batches() {
         };
         Ok(vmap(row, &[Some(0)], &[Some(0)])(&[x.clone()])?[0].clone())
     };
-    let (x, y) = (spread([2], 1.0, 2.0), spread([3], 1.0, 2.0));
+    let (x, y) = (sample_values([2], 1.0, 2.0), sample_values([3], 1.0, 2.0));
     let expected: Vec<f64> =
         numbers(&x).iter().flat_map(|a| numbers(&y).into_iter().map(move |b| a * b + a)).collect();
     assert_close(&numbers(&pairs(&x, &y).unwrap()), &expected, 1e-12, "vmap(vmap)");
@@ -460,7 +460,7 @@ fn batches_of_gradients_and_gradients_of_batches() {
 
 #[test]
 fn a_jacobian_by_batches_of_directions() {
-    let x = spread([3], 0.5, 1.5);
+    let x = sample_values([3], 0.5, 1.5);
     let f = |x: &Array| Ok(ops::sin(x)? * reduce(ReduceKind::Sum, &[0], &ops::square(x)?)?);
     let basis = ops::eye(3, 3, 0, DType::Float64).unwrap();
     let rows =

@@ -186,15 +186,15 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
 }
 
 /// Functions within functions lie several levels deeper each. What is deeper than this nobody wrote.
-const MOST_LEVELS: usize = 2048;
+const MAX_NESTING: usize = 2048;
 /// Room for so many levels, whatever the thread that asks has.
 const STACK: usize = 64 << 20;
 
 /// What the text says, or what is wrong with it.
 fn parsed(text: &str) -> std::result::Result<Vec<Record>, String> {
     let levels = levels_of(text);
-    if levels > MOST_LEVELS {
-        return Err(format!("got {levels} levels of nesting, expected at most {MOST_LEVELS}"));
+    if levels > MAX_NESTING {
+        return Err(format!("got {levels} levels of nesting, expected at most {MAX_NESTING}"));
     }
     let parse = || {
         let mut reader = serde_json::Deserializer::from_str(text);

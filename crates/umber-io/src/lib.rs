@@ -7,7 +7,8 @@
 //! Readers check everything a file says before they believe it: a damaged file is an error that names the file and
 //! the fault, never a crash. Writers write beside the target and rename, so that a file is whole or not there.
 
-mod direct;
+mod atomic_write;
+mod direct_io;
 mod format;
 pub mod functions;
 pub mod gguf;
@@ -19,7 +20,6 @@ pub mod safetensors;
 mod signature;
 mod source;
 mod target;
-mod whole;
 mod zip;
 
 pub use format::{Format, Loaded, Value, load, read};
@@ -50,14 +50,14 @@ fn about(op: &str, name: &str, error: Error) -> Error {
 }
 
 /// More axes than any array needs; a file that says so is damaged.
-const MOST_AXES: usize = 64;
+const MAX_AXES: usize = 64;
 
 /// The shape that a file says.
 fn shape_of(lengths: &[u64]) -> Result<Shape> {
     ensure!(
-        lengths.len() <= MOST_AXES,
+        lengths.len() <= MAX_AXES,
         Value,
-        "got an array of {} axes, expected at most {MOST_AXES}",
+        "got an array of {} axes, expected at most {MAX_AXES}",
         lengths.len()
     );
     let signed: Vec<i64> = lengths.iter().map(|&length| i64::try_from(length).unwrap_or(i64::MAX)).collect();

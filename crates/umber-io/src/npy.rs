@@ -8,7 +8,7 @@ use umber_types::{Result, bail, ensure};
 
 use crate::npy_header::{self, Element, Header};
 use crate::source::made;
-use crate::{MOST_AXES, Mapping, Source, Target, Value, about, bytes_of, shape_of};
+use crate::{MAX_AXES, Mapping, Source, Target, Value, about, bytes_of, shape_of};
 
 /// Map the array in a file.
 pub fn load(path: &Path) -> Result<Array> {
@@ -186,9 +186,9 @@ pub(crate) struct Prepared {
 impl Prepared {
     pub(crate) fn new(array: &Array) -> Result<Prepared> {
         ensure!(
-            array.ndim() <= MOST_AXES,
+            array.ndim() <= MAX_AXES,
             Value("save"),
-            "got an array of {} axes, expected at most {MOST_AXES}",
+            "got an array of {} axes, expected at most {MAX_AXES}",
             array.ndim()
         );
         ensure!(
@@ -215,15 +215,15 @@ impl Prepared {
 fn reversed(array: &Array) -> Result<Option<Array>> {
     let Some(storage) = array.storage() else { return Ok(None) };
     let layout = storage.layout();
-    let turned = Layout {
+    let transposed = Layout {
         shape: layout.shape.iter().rev().copied().collect(),
         strides: layout.strides.iter().rev().copied().collect(),
         offset: layout.offset,
     };
-    if layout.is_contiguous() || !turned.is_contiguous() {
+    if layout.is_contiguous() || !transposed.is_contiguous() {
         return Ok(None);
     }
-    Array::from_storage(storage.with_layout(turned), array.dtype()).map(Some)
+    Array::from_storage(storage.with_layout(transposed), array.dtype()).map(Some)
 }
 
 /// Write an array into a file, whole or not at all.

@@ -5,7 +5,7 @@ use umber_types::{Kind, Result, bail, ensure};
 
 pub(crate) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// No header of an array is longer; those of records may be, but there is no array in them.
-const LONGEST: usize = 1 << 20;
+const MAX_HEADER: usize = 1 << 20;
 
 /// What a header says.
 #[derive(Debug)]
@@ -42,7 +42,11 @@ pub(crate) fn place(start: &[u8]) -> Result<Option<std::ops::Range<usize>>> {
         }
         _ => return Ok(None),
     };
-    ensure!(length <= LONGEST, Value, "got an npy header of {length} bytes, expected at most {LONGEST}");
+    ensure!(
+        length <= MAX_HEADER,
+        Value,
+        "got an npy header of {length} bytes, expected at most {MAX_HEADER}"
+    );
     Ok(Some(begin..begin + length))
 }
 

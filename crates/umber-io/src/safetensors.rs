@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use umber_core::{Array, DType, eval, frontend};
 use umber_types::{Result, bail, ensure, error};
 
-use crate::{MOST_AXES, Mapping, Source, Target, bytes_of, shape_of};
+use crate::{MAX_AXES, Mapping, Source, Target, bytes_of, shape_of};
 
 /// What a file holds.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Contents {
 
 const METADATA: &str = "__metadata__";
 /// The format's own bound.
-const LONGEST_HEADER: usize = 100_000_000;
+const MAX_SAFETENSORS_HEADER: usize = 100_000_000;
 /// Data begins at a multiple of this.
 const ALIGNMENT: usize = 64;
 
@@ -161,9 +161,9 @@ fn header_end(source: &Source) -> Result<usize> {
     };
     let length = usize::try_from(u64::from_le_bytes(start)).unwrap_or(usize::MAX);
     ensure!(
-        length <= LONGEST_HEADER || length > source.length() - 8,
+        length <= MAX_SAFETENSORS_HEADER || length > source.length() - 8,
         Value,
-        "got a header of {length} bytes, expected at most {LONGEST_HEADER}, the format's own bound"
+        "got a header of {length} bytes, expected at most {MAX_SAFETENSORS_HEADER}, the format's own bound"
     );
     ensure!(
         length <= source.length() - 8,
@@ -241,9 +241,9 @@ fn prepare<'a>(
             "got the name '{name}' twice, expected it once"
         );
         ensure!(
-            array.ndim() <= MOST_AXES,
+            array.ndim() <= MAX_AXES,
             Value("save_safetensors"),
-            "'{name}': got an array of {} axes, expected at most {MOST_AXES}",
+            "'{name}': got an array of {} axes, expected at most {MAX_AXES}",
             array.ndim()
         );
         let Some(word) = word_of(array.dtype()) else {
@@ -274,9 +274,9 @@ fn prepare<'a>(
     let mut text = serde_json::to_vec(&map).map_err(failed)?;
     text.resize((text.len() + 8).next_multiple_of(ALIGNMENT) - 8, b' ');
     ensure!(
-        text.len() <= LONGEST_HEADER,
+        text.len() <= MAX_SAFETENSORS_HEADER,
         Value("save_safetensors"),
-        "got names, shapes and texts of {} bytes, expected at most {LONGEST_HEADER}",
+        "got names, shapes and texts of {} bytes, expected at most {MAX_SAFETENSORS_HEADER}",
         text.len()
     );
     let mut bytes = (text.len() as u64).to_le_bytes().to_vec();

@@ -7,9 +7,9 @@ use umber_types::Result;
 use crate::{Format, Source};
 
 /// A tar archive has its signature behind the 257 bytes of its first name and numbers.
-const LONGEST: usize = 262;
+const MAX_HEADER: usize = 262;
 /// The length of a safetensors header, by the format's own bound.
-const LONGEST_SAFETENSORS_HEADER: u64 = 100_000_000;
+const MAX_SAFETENSORS_HEADER: u64 = 100_000_000;
 
 /// How a file that umber does not read becomes one that it does.
 const SAVE_FROM_PYTORCH: &str =
@@ -31,7 +31,7 @@ pub(crate) enum Content {
 
 /// What the first bytes of `source` say.
 pub(crate) fn content(source: &Source) -> Result<Content> {
-    let start: Cow<'_, [u8]> = source.bytes(0..source.length().min(LONGEST))?;
+    let start: Cow<'_, [u8]> = source.bytes(0..source.length().min(MAX_HEADER))?;
     Ok(match &*start {
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Content::Known(Format::Npy),
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Content::Known(Format::Npz),
@@ -44,7 +44,7 @@ pub(crate) fn content(source: &Source) -> Result<Content> {
 /// The length of the header as eight bytes, then the header, a JSON object.
 fn is_safetensors(start: &[u8]) -> bool {
     let Some((length, [b'{', ..])) = start.split_first_chunk() else { return false };
-    u64::from_le_bytes(*length) <= LONGEST_SAFETENSORS_HEADER
+    u64::from_le_bytes(*length) <= MAX_SAFETENSORS_HEADER
 }
 
 fn foreign(start: &[u8]) -> Content {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use umber_core::frontend;
 use umber_types::Result;
 
-use crate::{io_error, whole};
+use crate::{atomic_write, io_error};
 
 /// Told the bytes of arrays that are written, and how many there are in all; an error of it ends the writing.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<()>;
@@ -74,7 +74,7 @@ impl<'a> Target<'a> {
         };
         match self.place {
             Place::Stream(put) => through(put),
-            Place::Path(path) => whole::write(op, path, total, |file| {
+            Place::Path(path) => atomic_write::write(op, path, total, |file| {
                 let mut put = |bytes: &[u8]| {
                     file.write_all(bytes).map_err(|error| io_error(op, &path.display().to_string(), &error))
                 };

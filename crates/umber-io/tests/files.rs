@@ -68,17 +68,17 @@ fn bytes_of(way: usize, array: &Array) -> (Vec<u8>, Format) {
 
 #[test]
 fn what_is_written_is_read() {
-    let turned = ops::transpose(&sample(), None).expect("a matrix");
+    let transposed = ops::transpose(&sample(), None).expect("a matrix");
     for way in 0..WAYS {
-        for array in [&sample(), &turned] {
+        for array in [&sample(), &transposed] {
             let path = Temporary::new(&format!("written-{way}"));
             write(way, path.0.as_path().into(), array);
             for mapping in [Mapping::Share, Mapping::Copy] {
                 let source = Source::open(&path.0, mapping).expect("there");
-                let found = arrays_of(read(&source, None).expect("whole"));
-                assert_eq!(found.len(), 1, "{way}");
-                assert!(found[0].equals(array).expect("one shape"), "{way}");
-                let owned = found[0].to_dense().expect("read").storage().expect("there").buffer().is_owned();
+                let actual = arrays_of(read(&source, None).expect("whole"));
+                assert_eq!(actual.len(), 1, "{way}");
+                assert!(actual[0].equals(array).expect("one shape"), "{way}");
+                let owned = actual[0].to_dense().expect("read").storage().expect("there").buffer().is_owned();
                 let is_shared = mapping == Mapping::Share && way != 2;
                 assert!(owned || is_shared, "{way}");
             }
@@ -91,14 +91,14 @@ fn arrays_are_the_file() {
     for way in [0, 1, 3, 4] {
         let path = Temporary::new(&format!("mapped-{way}"));
         write(way, path.0.as_path().into(), &sample());
-        let found = arrays_of(
+        let actual = arrays_of(
             umber_io::read(&Source::open(&path.0, Mapping::Share).expect("there"), None).expect("whole"),
         );
-        let storage = found[0].storage().expect("no evaluation is needed");
+        let storage = actual[0].storage().expect("no evaluation is needed");
         assert!(!storage.buffer().is_owned(), "{way}");
         // Saving over it leaves what is mapped.
         write(way, path.0.as_path().into(), &Array::from([9.0f32]));
-        assert!(found[0].equals(&sample()).expect("one shape"), "{way}");
+        assert!(actual[0].equals(&sample()).expect("one shape"), "{way}");
     }
 }
 

@@ -30,21 +30,21 @@ fn binary<T: Element + Default>(kind: BinaryKind, a: &[T], b: &[T]) -> Vec<T> {
 }
 
 /// Distance from the exact value in units of the last place of the nearest f32.
-fn ulps(found: f32, exact: f64) -> f64 {
+fn ulps(actual: f32, exact: f64) -> f64 {
     let nearest = exact as f32;
-    if found.is_nan() || exact.is_nan() {
-        return if found.is_nan() && exact.is_nan() { 0.0 } else { f64::INFINITY };
+    if actual.is_nan() || exact.is_nan() {
+        return if actual.is_nan() && exact.is_nan() { 0.0 } else { f64::INFINITY };
     }
-    if found == nearest {
-        let same_zero = found != 0.0 || found.is_sign_positive() == nearest.is_sign_positive();
+    if actual == nearest {
+        let same_zero = actual != 0.0 || actual.is_sign_positive() == nearest.is_sign_positive();
         return if same_zero { 0.0 } else { f64::INFINITY };
     }
-    if found.is_infinite() || nearest.is_infinite() {
+    if actual.is_infinite() || nearest.is_infinite() {
         // Rounding across the threshold of overflow counts as one.
-        return if found.abs() >= f32::MAX && nearest.abs() >= f32::MAX { 1.0 } else { f64::INFINITY };
+        return if actual.abs() >= f32::MAX && nearest.abs() >= f32::MAX { 1.0 } else { f64::INFINITY };
     }
     let exponent = nearest.abs().max(f32::MIN_POSITIVE).log2().floor();
-    (f64::from(found) - exact).abs() / f64::from(exponent - 23.0).exp2()
+    (f64::from(actual) - exact).abs() / f64::from(exponent - 23.0).exp2()
 }
 
 const SPECIAL: [f32; 27] = [
@@ -98,16 +98,16 @@ fn moderate() -> Vec<f32> {
 fn check(kind: UnaryKind, bound: f64, exact: impl Fn(f64) -> f64) {
     for x in [arguments(), moderate()] {
         let mut worst = (0.0, 0.0, 0.0);
-        for (&x, found) in x.iter().zip(unary(kind, &x)) {
-            let error = ulps(found, exact(f64::from(x)));
+        for (&x, actual) in x.iter().zip(unary(kind, &x)) {
+            let error = ulps(actual, exact(f64::from(x)));
             if error > worst.0 {
-                worst = (error, x, found);
+                worst = (error, x, actual);
             }
         }
         println!("{:10} {:.3} ulp at {:e}", kind.name(), worst.0, worst.1);
-        let (error, x, found) = worst;
+        let (error, x, actual) = worst;
         let exact = exact(f64::from(x));
-        assert!(error <= bound, "{} of {x:e}: got {found:e}, expected {exact:e}: {error} ulp", kind.name());
+        assert!(error <= bound, "{} of {x:e}: got {actual:e}, expected {exact:e}: {error} ulp", kind.name());
     }
 }
 
@@ -215,10 +215,10 @@ fn float64_functions_are_accurate() {
         .chain([0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-310, 710.0, -745.0, -746.0, 1e300])
         .chain([1e308, -1e308, f64::MAX, -1e5, -1e9])
         .collect();
-    let near = |found: f64, exact: f64, bound: f64| {
-        found == exact
-            || found.is_nan() && exact.is_nan()
-            || (found - exact).abs() <= bound * f64::EPSILON * exact.abs().max(f64::MIN_POSITIVE)
+    let near = |actual: f64, exact: f64, bound: f64| {
+        actual == exact
+            || actual.is_nan() && exact.is_nan()
+            || (actual - exact).abs() <= bound * f64::EPSILON * exact.abs().max(f64::MIN_POSITIVE)
     };
     use UnaryKind::*;
     type Row = (UnaryKind, f64, fn(f64) -> f64);
@@ -253,9 +253,9 @@ fn float64_functions_are_accurate() {
         (Sigmoid, 3.0, |x| if x > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }),
     ];
     for (kind, bound, exact) in table {
-        for (&x, found) in x.iter().zip(unary(kind, &x)) {
+        for (&x, actual) in x.iter().zip(unary(kind, &x)) {
             let exact = exact(x);
-            assert!(near(found, exact, bound), "{}({x:e}) = {found:e}, expected {exact:e}", kind.name());
+            assert!(near(actual, exact, bound), "{}({x:e}) = {actual:e}, expected {exact:e}", kind.name());
         }
     }
     let inside: Vec<f64> = (0..100_000)
@@ -293,10 +293,14 @@ fn pairs() -> (Vec<f32>, Vec<f32>) {
 
 fn check_binary(kind: BinaryKind, bound: f64, exact: impl Fn(f64, f64) -> f64) {
     let (a, b) = pairs();
-    for ((&a, &b), found) in a.iter().zip(&b).zip(binary(kind, &a, &b)) {
+    for ((&a, &b), actual) in a.iter().zip(&b).zip(binary(kind, &a, &b)) {
         let exact = exact(f64::from(a), f64::from(b));
-        let error = ulps(found, exact);
-        assert!(error <= bound, "{}({a:e}, {b:e}) = {found:e}, expected {exact:e}: {error} ulp", kind.name());
+        let error = ulps(actual, exact);
+        assert!(
+            error <= bound,
+            "{}({a:e}, {b:e}) = {actual:e}, expected {exact:e}: {error} ulp",
+            kind.name()
+        );
     }
 }
 
@@ -346,10 +350,10 @@ fn float32_powers_are_accurate_at_the_ends_of_the_range() {
         a.push(x);
         b.push((digits / f64::from(x).log2()) as f32);
     }
-    for ((&a, &b), found) in a.iter().zip(&b).zip(binary(BinaryKind::Power, &a, &b)) {
+    for ((&a, &b), actual) in a.iter().zip(&b).zip(binary(BinaryKind::Power, &a, &b)) {
         let exact = f64::from(a).powf(f64::from(b));
-        let error = ulps(found, exact);
-        assert!(error <= 1.3, "power({a:e}, {b:e}) = {found:e}, expected {exact:e}: {error} ulp");
+        let error = ulps(actual, exact);
+        assert!(error <= 1.3, "power({a:e}, {b:e}) = {actual:e}, expected {exact:e}: {error} ulp");
     }
 }
 
@@ -365,8 +369,8 @@ fn float32_powers_are_exact_where_they_can_be() {
             }
         }
     }
-    for ((&a, &b), found) in a.iter().zip(&b).zip(binary(BinaryKind::Power, &a, &b)) {
-        assert_eq!(found, f64::from(a).powf(f64::from(b)) as f32, "power({a:e}, {b:e})");
+    for ((&a, &b), actual) in a.iter().zip(&b).zip(binary(BinaryKind::Power, &a, &b)) {
+        assert_eq!(actual, f64::from(a).powf(f64::from(b)) as f32, "power({a:e}, {b:e})");
     }
 }
 
@@ -384,8 +388,8 @@ fn float32_powers_do_not_depend_on_their_neighbours() {
     }
     let usual: Vec<usize> = (0..a.len()).filter(|&i| a[i].is_normal() && b[i].is_finite()).collect();
     let [x, y] = [&a, &b].map(|values| usual.iter().map(|&i| values[i]).collect::<Vec<_>>());
-    for (&i, found) in usual.iter().zip(binary(BinaryKind::Power, &x, &y)) {
-        assert!(found.to_bits() == all[i].to_bits() || found.is_nan() && all[i].is_nan());
+    for (&i, actual) in usual.iter().zip(binary(BinaryKind::Power, &x, &y)) {
+        assert!(actual.to_bits() == all[i].to_bits() || actual.is_nan() && all[i].is_nan());
     }
 }
 
@@ -403,18 +407,18 @@ fn every_instruction_set_is_accurate() {
 fn half_floats_round_once() {
     use umber_types::{bf16, f16};
     let all: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
-    for (&x, found) in all.iter().zip(unary(UnaryKind::Exp, &all)) {
+    for (&x, actual) in all.iter().zip(unary(UnaryKind::Exp, &all)) {
         let nearest = f16::from_f64(x.to_f64().exp());
-        let apart = (found.to_f64() - nearest.to_f64()).abs();
+        let apart = (actual.to_f64() - nearest.to_f64()).abs();
         assert!(
-            found.is_nan() == x.is_nan()
-                && (x.is_nan() || found == nearest || apart <= nearest.to_f64() * 2e-3)
+            actual.is_nan() == x.is_nan()
+                && (x.is_nan() || actual == nearest || apart <= nearest.to_f64() * 2e-3)
         );
     }
     let all: Vec<bf16> = (0..=u16::MAX).map(bf16::from_bits).collect();
-    for (&x, found) in all.iter().zip(unary(UnaryKind::Square, &all)) {
+    for (&x, actual) in all.iter().zip(unary(UnaryKind::Square, &all)) {
         let exact = bf16::from_f32(x.to_f32() * x.to_f32());
-        assert!(found == exact || found.is_nan() && exact.is_nan());
+        assert!(actual == exact || actual.is_nan() && exact.is_nan());
     }
     assert_eq!(DType::Float16.size(), 2);
 }

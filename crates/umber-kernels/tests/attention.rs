@@ -17,10 +17,10 @@ fn dense(shape: &[usize]) -> Layout {
     Layout::contiguous(Shape::new(shape.iter().copied()))
 }
 
-fn assert_close(found: &[f64], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
-        assert!((found - expected).abs() < 1e-11, "element {i}: {found} is not {expected}");
+fn assert_close(actual: &[f64], expected: &[f64]) {
+    assert_eq!(actual.len(), expected.len());
+    for (i, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+        assert!((actual - expected).abs() < 1e-11, "element {i}: {actual} is not {expected}");
     }
 }
 
@@ -123,10 +123,10 @@ fn attention_is_what_it_is_defined_to_be() {
             for has_sinks in [false, true] {
                 let case = Case::new(&mut random, sizes, masking, has_sinks);
                 let [heads, _, queries, _, _, values] = sizes;
-                let mut found = vec![f64::NAN; heads * queries * values];
+                let mut actual = vec![f64::NAN; heads * queries * values];
                 let layout = dense(&[heads, queries, values]);
-                case.with(|operands, how| attention(operands, how, ViewMut::of(&mut found, &layout)));
-                assert_close(&found, &case.expected(&case.q, &case.k, &case.v, case.sinks.as_deref()));
+                case.with(|operands, how| attention(operands, how, ViewMut::of(&mut actual, &layout)));
+                assert_close(&actual, &case.expected(&case.q, &case.k, &case.v, case.sinks.as_deref()));
             }
         }
     }
@@ -155,10 +155,10 @@ fn check_derivative(case: &Case, random: &mut Random) {
         dense(&[heads]),
         dense(&[heads, queries, values]),
     ];
-    let mut found = [&case.q, &case.k, &case.v].map(|operand| vec![f64::NAN; operand.len()]);
+    let mut actual = [&case.q, &case.k, &case.v].map(|operand| vec![f64::NAN; operand.len()]);
     let mut sinks = vec![f64::NAN; heads];
     {
-        let [q, k, v] = &mut found;
+        let [q, k, v] = &mut actual;
         let gradients = Gradients {
             queries: ViewMut::of(q, &layouts[0]),
             keys: ViewMut::of(k, &layouts[1]),
@@ -175,7 +175,7 @@ fn check_derivative(case: &Case, random: &mut Random) {
         let sinks = case.sinks.is_some().then_some(&sinks[..]);
         case.expected(q, k, v, sinks).iter().zip(&ct).map(|(y, ct)| y * ct).sum()
     };
-    for (operand, slopes) in found.iter().chain([&sinks]).enumerate() {
+    for (operand, slopes) in actual.iter().chain([&sinks]).enumerate() {
         for i in (0..at[operand].len()).step_by(3) {
             let moved = |step: f64| {
                 let mut at = at.clone();
@@ -200,14 +200,14 @@ fn features_turn_in_pairs() {
     let offsets = [5i64, 0, -7];
     let speeds = [1.0, 0.3, -0.05];
     for pairing in [Pairing::Neighbours, Pairing::Halves] {
-        let mut found = vec![f64::NAN; x.len()];
+        let mut actual = vec![f64::NAN; x.len()];
         let (layout, row) = (dense(&[samples, length, features]), dense(&[samples]));
         rope(
             View::of(&x, &layout),
             View::of(&offsets, &row),
             &speeds,
             pairing,
-            ViewMut::of(&mut found, &layout),
+            ViewMut::of(&mut actual, &layout),
         );
         let mut expected = x.clone();
         for place in 0..samples * length {
@@ -223,7 +223,7 @@ fn features_turn_in_pairs() {
                 expected[b] = x[a] * sine + x[b] * cosine;
             }
         }
-        assert_close(&found, &expected);
+        assert_close(&actual, &expected);
     }
 }
 
@@ -253,8 +253,8 @@ fn states_forget_and_learn() {
         state: View::of(&state, &layouts[4]),
         mask: View::of(&mask, &layouts[5]),
     };
-    let (mut found, mut last) = (vec![f64::NAN; v.len()], vec![f64::NAN; state.len()]);
-    gated_delta(&given, ViewMut::of(&mut found, &layouts[1]), ViewMut::of(&mut last, &layouts[4]));
+    let (mut actual, mut last) = (vec![f64::NAN; v.len()], vec![f64::NAN; state.len()]);
+    gated_delta(&given, ViewMut::of(&mut actual, &layouts[1]), ViewMut::of(&mut last, &layouts[4]));
     let (mut expected, mut kept) = (vec![0.0; v.len()], state.clone());
     for step in [0, 2, 3] {
         for head in 0..heads {
@@ -274,6 +274,6 @@ fn states_forget_and_learn() {
             }
         }
     }
-    assert_close(&found, &expected);
+    assert_close(&actual, &expected);
     assert_close(&last, &kept);
 }

@@ -42,14 +42,14 @@ impl Case {
     fn terms(&self) -> Vec<(usize, usize, usize)> {
         let (x, w, y) = (self.input(), self.weight(), self.output());
         let digits = |mut index: usize, shape: &[usize]| -> Vec<usize> {
-            let mut found = vec![0; shape.len()];
-            for (digit, &length) in found.iter_mut().zip(shape).rev() {
+            let mut actual = vec![0; shape.len()];
+            for (digit, &length) in actual.iter_mut().zip(shape).rev() {
                 *digit = index % length;
                 index /= length;
             }
-            found
+            actual
         };
-        let mut found = Vec::new();
+        let mut actual = Vec::new();
         for out in 0..y.size() {
             let place = digits(out, &y);
             let channel = *place.last().unwrap();
@@ -66,11 +66,11 @@ impl Case {
                 }
                 let input = channel / self.outputs * self.inputs + term.last().unwrap();
                 if inside {
-                    found.push((at * x[x.ndim() - 1] + input, channel * (w.size() / w[0]) + k, out));
+                    actual.push((at * x[x.ndim() - 1] + input, channel * (w.size() / w[0]) + k, out));
                 }
             }
         }
-        found
+        actual
     }
 }
 
@@ -206,28 +206,28 @@ fn run<T: Element>(case: &Case, number: impl Fn(i64) -> T, same: impl Fn(T, i64)
     let [tx, tw, ty] = [&x, &w, &y].map(|values| values.iter().map(|&v| number(v)).collect::<Vec<T>>());
     let layouts = shapes.clone().map(Layout::contiguous);
 
-    let mut wanted = vec![0; y.len()];
+    let mut expected = vec![0; y.len()];
     for &(i, k, o) in &terms {
-        wanted[o] += x[i] * w[k];
+        expected[o] += x[i] * w[k];
     }
-    let mut found = vec![number(1); y.len()];
-    let out = ViewMut::of(&mut found, &layouts[2]);
+    let mut actual = vec![number(1); y.len()];
+    let out = ViewMut::of(&mut actual, &layouts[2]);
     convolve(&case.how, View::of(&tx, &layouts[0]), View::of(&tw, &layouts[1]), out);
     assert!(
-        found.iter().zip(&wanted).all(|(&f, &w)| same(f, w)),
-        "{} {case:?}: {found:?} is not {wanted:?}",
+        actual.iter().zip(&expected).all(|(&f, &w)| same(f, w)),
+        "{} {case:?}: {actual:?} is not {expected:?}",
         T::DTYPE
     );
 
-    let mut wanted = vec![0; w.len()];
+    let mut expected = vec![0; w.len()];
     for &(i, k, o) in &terms {
-        wanted[k] += x[i] * y[o];
+        expected[k] += x[i] * y[o];
     }
-    let mut found = vec![number(1); w.len()];
-    let out = ViewMut::of(&mut found, &layouts[1]);
+    let mut actual = vec![number(1); w.len()];
+    let out = ViewMut::of(&mut actual, &layouts[1]);
     weight_gradient(&case.how, View::of(&tx, &layouts[0]), View::of(&ty, &layouts[2]), out);
-    let near = found.iter().zip(&wanted).all(|(&f, &w)| same(f, w));
-    assert!(near, "gradient {} {case:?}: {found:?} is not {wanted:?}", T::DTYPE);
+    let near = actual.iter().zip(&expected).all(|(&f, &w)| same(f, w));
+    assert!(near, "gradient {} {case:?}: {actual:?} is not {expected:?}", T::DTYPE);
 }
 
 #[test]
@@ -241,8 +241,8 @@ fn float32() {
 fn float64_and_complex() {
     for case in cases() {
         run(&case, |v| v as f64, |f, w| f == w as f64);
-        let turned = |v: i64| umber_types::Complex32::new(v as f32, 0.0);
-        run(&case, turned, |f, w| f == turned(w));
+        let transposed = |v: i64| umber_types::Complex32::new(v as f32, 0.0);
+        run(&case, transposed, |f, w| f == transposed(w));
     }
 }
 
@@ -271,12 +271,12 @@ fn any_strides() {
         let spread = |values: &[i64], shape: &Shape| {
             let ndim = shape.ndim();
             let reversed: Vec<usize> = (0..ndim).rev().collect();
-            let turned = Layout::contiguous(shape.iter().rev().copied().collect()).permute(&reversed);
+            let transposed = Layout::contiguous(shape.iter().rev().copied().collect()).permute(&reversed);
             let mut starts = vec![0; ndim];
             starts[ndim - 1] = shape[ndim - 1].saturating_sub(1);
             let mut steps = vec![1; ndim];
             steps[ndim - 1] = -1;
-            let layout = turned.slice(&starts, &steps, shape);
+            let layout = transposed.slice(&starts, &steps, shape);
             let mut memory = vec![0f32; values.len().max(1)];
             for (index, &value) in values.iter().enumerate() {
                 let (mut rest, mut at) = (index, layout.offset as isize);
@@ -291,22 +291,22 @@ fn any_strides() {
         let (mx, lx) = spread(&x, &shapes[0]);
         let (mw, lw) = spread(&w, &shapes[1]);
         let (my, ly) = spread(&y, &shapes[2]);
-        let mut wanted = vec![0; y.len()];
+        let mut expected = vec![0; y.len()];
         for &(i, k, o) in &terms {
-            wanted[o] += x[i] * w[k];
+            expected[o] += x[i] * w[k];
         }
-        let mut found = vec![1f32; y.len()];
+        let mut actual = vec![1f32; y.len()];
         let dense = Layout::contiguous(shapes[2].clone());
-        convolve(&case.how, View::of(&mx, &lx), View::of(&mw, &lw), ViewMut::of(&mut found, &dense));
-        assert!(found.iter().zip(&wanted).all(|(&f, &w)| f == w as f32), "{case:?}");
-        let mut wanted = vec![0; w.len()];
+        convolve(&case.how, View::of(&mx, &lx), View::of(&mw, &lw), ViewMut::of(&mut actual, &dense));
+        assert!(actual.iter().zip(&expected).all(|(&f, &w)| f == w as f32), "{case:?}");
+        let mut expected = vec![0; w.len()];
         for &(i, k, o) in &terms {
-            wanted[k] += x[i] * y[o];
+            expected[k] += x[i] * y[o];
         }
-        let mut found = vec![1f32; w.len()];
+        let mut actual = vec![1f32; w.len()];
         let dense = Layout::contiguous(shapes[1].clone());
-        weight_gradient(&case.how, View::of(&mx, &lx), View::of(&my, &ly), ViewMut::of(&mut found, &dense));
-        assert!(found.iter().zip(&wanted).all(|(&f, &w)| f == w as f32), "{case:?}");
+        weight_gradient(&case.how, View::of(&mx, &lx), View::of(&my, &ly), ViewMut::of(&mut actual, &dense));
+        assert!(actual.iter().zip(&expected).all(|(&f, &w)| f == w as f32), "{case:?}");
     }
 }
 
@@ -323,9 +323,9 @@ fn narrow_groups_meet_no_zeros() {
         let tap = (groups * channels - 1) * 9 * channels;
         weight[tap] = f32::INFINITY;
         let input = vec![1f32; lx.shape.size()];
-        let mut found = vec![0f32; lx.shape.size()];
-        convolve(&how, View::of(&input, &lx), View::of(&weight, &lw), ViewMut::of(&mut found, &lx));
-        for (i, &value) in found.iter().enumerate() {
+        let mut actual = vec![0f32; lx.shape.size()];
+        convolve(&how, View::of(&input, &lx), View::of(&weight, &lw), ViewMut::of(&mut actual, &lx));
+        for (i, &value) in actual.iter().enumerate() {
             let (channel, column, row) = (i % x[3], i / x[3] % y[1], i / x[3] / y[1]);
             let is_met = channel == x[3] - 1 && column > 0 && row > 0;
             assert_eq!(value.is_infinite(), is_met, "{groups} groups: {row} {column} {channel}: {value}");
@@ -334,7 +334,7 @@ fn narrow_groups_meet_no_zeros() {
         let mut input = input;
         let last = input.len() - x[3];
         input[last] = f32::INFINITY;
-        let cotangent = vec![1f32; found.len()];
+        let cotangent = vec![1f32; actual.len()];
         let mut gradient = vec![0f32; weight.len()];
         let out = ViewMut::of(&mut gradient, &lw);
         weight_gradient(&how, View::of(&input, &lx), View::of(&cotangent, &lx), out);

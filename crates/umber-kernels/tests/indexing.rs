@@ -123,10 +123,10 @@ impl Case {
 
 fn combined<T: Value>(kind: ScatterKind, old: T, new: T) -> T {
     use std::cmp::Ordering;
-    let ranked = |wanted| match new.order(old) {
+    let ranked = |expected| match new.order(old) {
         _ if old.is_nan_value() => old,
         None => new,
-        Some(order) if order == wanted => new,
+        Some(order) if order == expected => new,
         Some(_) => old,
     };
     match kind {
@@ -145,8 +145,8 @@ fn check_gather<T: Value>(case: &Case, seed: u64) {
     let target = scrambled(&case.result_shape(), seed / 3, false);
     let mut dst = Operand::under(&target, || T::from_i64(1));
     gather(src.view(), &case.views(), &case.axes, &case.slice, dst.view_mut()).unwrap();
-    let wanted: Vec<T> = case.places().iter().map(|place| src.at(place)).collect();
-    assert_eq!(dst.values(), wanted, "{:?} {:?}", case.shape, case.slice);
+    let expected: Vec<T> = case.places().iter().map(|place| src.at(place)).collect();
+    assert_eq!(dst.values(), expected, "{:?} {:?}", case.shape, case.slice);
 }
 
 fn check_scatter<T: Value>(case: &Case, kind: ScatterKind, seed: u64) {
@@ -159,14 +159,14 @@ fn check_scatter<T: Value>(case: &Case, kind: ScatterKind, seed: u64) {
     };
     let mut dst: Operand<T> = Operand::under(&scrambled(&case.shape, seed, false), &mut draw);
     let updates: Operand<T> = Operand::under(&scrambled(&case.result_shape(), seed / 5, true), &mut draw);
-    let mut wanted = dst.data.clone();
+    let mut expected = dst.data.clone();
     for (place, new) in case.places().iter().zip(updates.values()) {
         let at = position(&dst.layout, place);
-        wanted[at] = combined(kind, wanted[at], new);
+        expected[at] = combined(kind, expected[at], new);
     }
     scatter(kind, dst.view_mut(), &case.views(), &case.axes, &case.slice, updates.view()).unwrap();
-    for (found, wanted) in dst.data.iter().zip(&wanted) {
-        assert!(found.same(*wanted), "{kind:?} {:?}: {found:?} {wanted:?}", T::DTYPE);
+    for (actual, expected) in dst.data.iter().zip(&expected) {
+        assert!(actual.same(*expected), "{kind:?} {:?}: {actual:?} {expected:?}", T::DTYPE);
     }
 }
 
@@ -196,14 +196,14 @@ fn check_axis<T: Value>(shape: &[usize], axis: usize, count: usize, seed: u64) {
         };
         let mut dst: Operand<T> = Operand::under(&scrambled(shape, seed, false), &mut draw);
         let updates: Operand<T> = Operand::under(&scrambled(&leading, seed / 5, true), &mut draw);
-        let mut wanted = dst.data.clone();
+        let mut expected = dst.data.clone();
         for (place, new) in places.iter().zip(updates.values()) {
             let at = position(&dst.layout, place);
-            wanted[at] = combined(kind, wanted[at], new);
+            expected[at] = combined(kind, expected[at], new);
         }
         scatter_axis(kind, dst.view_mut(), index.view(), axis, updates.view()).unwrap();
-        for (found, wanted) in dst.data.iter().zip(&wanted) {
-            assert!(found.same(*wanted), "{kind:?} {:?} {shape:?} {axis}", T::DTYPE);
+        for (actual, expected) in dst.data.iter().zip(&expected) {
+            assert!(actual.same(*expected), "{kind:?} {:?} {shape:?} {axis}", T::DTYPE);
         }
     }
 }
@@ -358,7 +358,7 @@ fn check_few_elements<T: Value>(length: usize, count: usize, step: usize) {
         (0..count).map(|_| random.below(2 * length as u64) as i64 - length as i64).collect();
     let index = Operand::dense(numbers.clone(), &[count]);
     let start: Vec<T> = (0..length).map(|_| T::from_i64(random.below(9) as i64)).collect();
-    let mut wanted = start.clone();
+    let mut expected = start.clone();
     let mut updates =
         Operand::dense((0..count * step.max(1)).map(|i| T::from_i64(i as i64 % 3)).collect(), &[count]);
     updates.layout = Layout {
@@ -367,12 +367,12 @@ fn check_few_elements<T: Value>(length: usize, count: usize, step: usize) {
         offset: 0,
     };
     for (i, &number) in numbers.iter().enumerate() {
-        let place = &mut wanted[wrapped(number)];
+        let place = &mut expected[wrapped(number)];
         *place = place.plus(updates.data[i * step]);
     }
     let mut dst = Operand::dense(start, &[length]);
     scatter(ScatterKind::Add, dst.view_mut(), &[index.view()], &[0], &[1], updates.view()).unwrap();
-    assert!(dst.data.iter().zip(&wanted).all(|(&a, &b)| a.same(b)), "{:?} {length} {count}", T::DTYPE);
+    assert!(dst.data.iter().zip(&expected).all(|(&a, &b)| a.same(b)), "{:?} {length} {count}", T::DTYPE);
 }
 
 #[test]

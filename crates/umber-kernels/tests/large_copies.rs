@@ -33,10 +33,10 @@ fn check<T: Element + PartialEq>(
     };
     copy(View::of(memory, &from), ViewMut::of(&mut target, &to));
     for (i, row) in target[begin..begin + rows * line].chunks_exact(line).enumerate() {
-        for (j, &found) in row.iter().enumerate() {
+        for (j, &actual) in row.iter().enumerate() {
             let place = start as isize + i as isize * strides[0] + j as isize * strides[1];
             let expected = if j < columns { memory[place as usize] } else { memory[1] };
-            assert!(found == expected, "{} {shape:?} {strides:?} + {shift}: {i}, {j}", T::DTYPE);
+            assert!(actual == expected, "{} {shape:?} {strides:?} + {shift}: {i}, {j}", T::DTYPE);
         }
     }
 }

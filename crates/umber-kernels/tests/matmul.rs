@@ -101,7 +101,7 @@ fn noise(state: &mut u64) -> u64 {
 
 /// How the elements of an operand lie in memory.
 #[derive(Clone, Copy, Debug)]
-enum Lie {
+enum MatrixLayout {
     Dense,
     Transposed,
     Every,
@@ -109,7 +109,14 @@ enum Lie {
     Padded,
     Shared,
 }
-const LIES: [Lie; 6] = [Lie::Dense, Lie::Transposed, Lie::Every, Lie::Backwards, Lie::Padded, Lie::Shared];
+const LAYOUTS: [MatrixLayout; 6] = [
+    MatrixLayout::Dense,
+    MatrixLayout::Transposed,
+    MatrixLayout::Every,
+    MatrixLayout::Backwards,
+    MatrixLayout::Padded,
+    MatrixLayout::Shared,
+];
 
 struct Operand<T> {
     data: Vec<T>,
@@ -117,30 +124,36 @@ struct Operand<T> {
 }
 
 impl<T: Number> Operand<T> {
-    fn new(batch: &[usize], rows: usize, columns: usize, lie: Lie, seed: u64) -> Operand<T> {
+    fn new(
+        batch: &[usize],
+        rows: usize,
+        columns: usize,
+        matrix_layout: MatrixLayout,
+        seed: u64,
+    ) -> Operand<T> {
         let d = batch.len();
         let shape: Shape = batch.iter().copied().chain([rows, columns]).collect();
         let zeros = vec![0; d + 2];
-        let layout = match lie {
-            Lie::Dense => Layout::contiguous(shape),
-            Lie::Transposed => {
+        let layout = match matrix_layout {
+            MatrixLayout::Dense => Layout::contiguous(shape),
+            MatrixLayout::Transposed => {
                 let there: Shape = batch.iter().copied().chain([columns, rows]).collect();
                 let order: Vec<usize> = (0..d).chain([d + 1, d]).collect();
                 Layout::contiguous(there).permute(&order)
             }
-            Lie::Every => {
+            MatrixLayout::Every => {
                 let twice: Shape = shape.iter().map(|&length| length * 2).collect();
                 Layout::contiguous(twice).slice(&zeros, &vec![2; d + 2], &shape)
             }
-            Lie::Backwards => {
+            MatrixLayout::Backwards => {
                 let last: Vec<usize> = shape.iter().map(|&length| length.max(1) - 1).collect();
                 Layout::contiguous(shape.clone()).slice(&last, &vec![-1; d + 2], &shape)
             }
-            Lie::Padded => {
+            MatrixLayout::Padded => {
                 let wider: Shape = batch.iter().copied().chain([rows + 1, columns + 3]).collect();
                 Layout::contiguous(wider).slice(&zeros, &vec![1; d + 2], &shape)
             }
-            Lie::Shared => Layout::contiguous(Shape::from([rows, columns])).broadcast_to(&shape),
+            MatrixLayout::Shared => Layout::contiguous(Shape::from([rows, columns])).broadcast_to(&shape),
         };
         let length = layout.extent().map_or(0, |(_, high)| high as usize);
         let mut state = seed;
@@ -173,7 +186,7 @@ struct Case {
     m: usize,
     n: usize,
     k: usize,
-    lies: [Lie; 3],
+    lies: [MatrixLayout; 3],
     sum: Option<(f64, f64)>,
     seed: u64,
 }
@@ -197,7 +210,7 @@ fn check<T: Number>(case: &Case) {
     let zero = T::ZERO.wide();
     // Of large results a sample; the step is prime, so it reaches every part of every block.
     let step = if out.len() > 5000 { 61 } else { 1 };
-    for (place, &found) in out.iter().enumerate().step_by(step) {
+    for (place, &actual) in out.iter().enumerate().step_by(step) {
         let (index, row, column) = (place / (m * n), place / n % m, place % n);
         let mut expected = zero;
         for u in 0..k {
@@ -210,8 +223,8 @@ fn check<T: Number>(case: &Case) {
             terms = (k + 2) * (1 + alpha.abs() as usize + beta.abs() as usize);
         }
         assert!(
-            found.is(expected, terms),
-            "{found:?} is not {expected:?} at {index} {row} {column} of {case:?}"
+            actual.is(expected, terms),
+            "{actual:?} is not {expected:?} at {index} {row} {column} of {case:?}"
         );
     }
 }
@@ -234,8 +247,8 @@ fn check_all(case: &Case) {
     check::<i64>(case);
 }
 
-fn lie() -> impl Strategy<Value = Lie> {
-    prop::sample::select(LIES.to_vec())
+fn matrix_layout() -> impl Strategy<Value = MatrixLayout> {
+    prop::sample::select(LAYOUTS.to_vec())
 }
 
 fn sums() -> impl Strategy<Value = Option<(f64, f64)>> {
@@ -251,7 +264,7 @@ proptest! {
     fn small_products(
         batch in prop::collection::vec(0usize..4, 0..3),
         m in 0usize..12, n in 0usize..40, k in 0usize..24,
-        lies in [lie(), lie(), lie()], sum in sums(), seed: u64,
+        lies in [matrix_layout(), matrix_layout(), matrix_layout()], sum in sums(), seed: u64,
     ) {
         check_all(&Case { batch, m, n, k, lies, sum, seed });
     }
@@ -265,7 +278,7 @@ proptest! {
         m in prop_oneof![Just(1usize), 2usize..20, 60usize..80],
         n in prop_oneof![Just(1usize), 2usize..20, 60usize..140],
         k in prop_oneof![60usize..80, 250usize..270],
-        lies in [lie(), lie(), lie()], sum in sums(), seed: u64,
+        lies in [matrix_layout(), matrix_layout(), matrix_layout()], sum in sums(), seed: u64,
     ) {
         check_all(&Case { batch, m, n, k, lies, sum, seed });
     }
@@ -288,10 +301,12 @@ fn large_products() {
         (&[3, 2], 150, 90, 310),
     ];
     for (seed, (batch, m, n, k)) in shapes.into_iter().enumerate() {
-        for (first, second) in
-            [(Lie::Dense, Lie::Dense), (Lie::Dense, Lie::Transposed), (Lie::Transposed, Lie::Shared)]
-        {
-            let lies = [first, second, Lie::Padded];
+        for (first, second) in [
+            (MatrixLayout::Dense, MatrixLayout::Dense),
+            (MatrixLayout::Dense, MatrixLayout::Transposed),
+            (MatrixLayout::Transposed, MatrixLayout::Shared),
+        ] {
+            let lies = [first, second, MatrixLayout::Padded];
             let sum = (seed % 2 == 1).then_some((2.0, -1.0));
             let case = Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 };
             check::<f32>(&case);
@@ -304,7 +319,7 @@ fn large_products() {
 /// The batch, rows, columns and depth of products.
 type Sizes<'a> = (&'a [usize], usize, usize, usize);
 /// How operands and the result lie, and factors of a sum.
-type Way = ([Lie; 3], Option<(f64, f64)>);
+type Way = ([MatrixLayout; 3], Option<(f64, f64)>);
 
 /// Check products of each shape in each way.
 fn check_each(shapes: &[Sizes], ways: &[Way], check: impl Fn(&Case)) {
@@ -333,10 +348,10 @@ fn products_that_are_laid_out() {
         (&[2], 64, 129, 395),
     ];
     let ways = [
-        ([Lie::Dense, Lie::Dense, Lie::Dense], None),
-        ([Lie::Transposed, Lie::Transposed, Lie::Dense], None),
-        ([Lie::Padded, Lie::Shared, Lie::Transposed], Some((2.0, -1.0))),
-        ([Lie::Every, Lie::Backwards, Lie::Padded], Some((1.0, 1.0))),
+        ([MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Dense], None),
+        ([MatrixLayout::Transposed, MatrixLayout::Transposed, MatrixLayout::Dense], None),
+        ([MatrixLayout::Padded, MatrixLayout::Shared, MatrixLayout::Transposed], Some((2.0, -1.0))),
+        ([MatrixLayout::Every, MatrixLayout::Backwards, MatrixLayout::Padded], Some((1.0, 1.0))),
     ];
     check_each(&shapes, &ways, |case| {
         check::<f32>(case);
@@ -357,10 +372,10 @@ fn some_rows_by_large_matrices() {
         (&[], 96, 200, 17),
     ];
     let ways = [
-        ([Lie::Dense, Lie::Dense, Lie::Dense], None),
-        ([Lie::Dense, Lie::Transposed, Lie::Dense], None),
-        ([Lie::Backwards, Lie::Dense, Lie::Dense], None),
-        ([Lie::Transposed, Lie::Every, Lie::Padded], Some((2.0, -1.0))),
+        ([MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Dense], None),
+        ([MatrixLayout::Dense, MatrixLayout::Transposed, MatrixLayout::Dense], None),
+        ([MatrixLayout::Backwards, MatrixLayout::Dense, MatrixLayout::Dense], None),
+        ([MatrixLayout::Transposed, MatrixLayout::Every, MatrixLayout::Padded], Some((2.0, -1.0))),
     ];
     check_each(&shapes, &ways, |case| {
         check::<f32>(case);
@@ -374,11 +389,11 @@ fn large_products_of_little_depth() {
     let shapes: [Sizes; 4] =
         [(&[3], 1000, 720, 64), (&[], 1105, 2000, 1), (&[2, 2], 600, 912, 192), (&[], 1500, 1500, 7)];
     let ways = [
-        ([Lie::Dense, Lie::Dense, Lie::Dense], None),
-        ([Lie::Dense, Lie::Transposed, Lie::Dense], None),
-        ([Lie::Transposed, Lie::Padded, Lie::Dense], None),
-        ([Lie::Backwards, Lie::Every, Lie::Dense], None),
-        ([Lie::Dense, Lie::Dense, Lie::Padded], Some((2.0, -1.0))),
+        ([MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Dense], None),
+        ([MatrixLayout::Dense, MatrixLayout::Transposed, MatrixLayout::Dense], None),
+        ([MatrixLayout::Transposed, MatrixLayout::Padded, MatrixLayout::Dense], None),
+        ([MatrixLayout::Backwards, MatrixLayout::Every, MatrixLayout::Dense], None),
+        ([MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Padded], Some((2.0, -1.0))),
     ];
     check_each(&shapes, &ways, |case| {
         check::<f32>(case);
@@ -401,10 +416,10 @@ fn products_of_some_rows() {
     ];
     for (seed, (m, n, k)) in shapes.into_iter().enumerate() {
         for lies in [
-            [Lie::Dense, Lie::Dense, Lie::Dense],
-            [Lie::Dense, Lie::Transposed, Lie::Padded],
-            [Lie::Transposed, Lie::Transposed, Lie::Dense],
-            [Lie::Every, Lie::Padded, Lie::Shared],
+            [MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Dense],
+            [MatrixLayout::Dense, MatrixLayout::Transposed, MatrixLayout::Padded],
+            [MatrixLayout::Transposed, MatrixLayout::Transposed, MatrixLayout::Dense],
+            [MatrixLayout::Every, MatrixLayout::Padded, MatrixLayout::Shared],
         ] {
             for sum in [None, Some((2.0, -1.0))] {
                 let case = Case { batch: vec![], m, n, k, lies, sum, seed: seed as u64 };
@@ -459,7 +474,7 @@ fn sixteen_bit_products_of_any_size() {
     for (m, n) in sizes.into_iter().flat_map(|m| sizes.map(|n| (m, n))) {
         for k in sizes {
             seed += 1;
-            let lies = [0, 1, 2].map(|operand| LIES[(seed as usize >> (2 * operand)) % LIES.len()]);
+            let lies = [0, 1, 2].map(|operand| LAYOUTS[(seed as usize >> (2 * operand)) % LAYOUTS.len()]);
             let batch = if seed % 3 == 0 { vec![2] } else { vec![] };
             let sum = (seed % 5 == 0).then_some((2.0, -1.0));
             let case = Case { batch, m, n, k, lies, sum, seed };
@@ -477,9 +492,9 @@ fn sixteen_bit_products_of_any_size() {
         (3, 70, 9000),
         (600, 5, 290),
     ];
-    let seconds = [Lie::Dense, Lie::Transposed, Lie::Every];
+    let seconds = [MatrixLayout::Dense, MatrixLayout::Transposed, MatrixLayout::Every];
     for (m, n, k) in sizes {
-        for (first, second) in LIES.into_iter().flat_map(|first| seconds.map(|second| (first, second))) {
+        for (first, second) in LAYOUTS.into_iter().flat_map(|first| seconds.map(|second| (first, second))) {
             let case = Case { batch: vec![], m, n, k, lies: [first, second, first], sum: None, seed: 7 };
             check::<bf16>(&case);
             if m.min(n) <= 8 {
@@ -506,23 +521,23 @@ fn infinities_and_nans_stay_in_their_places() {
             let b: Vec<T> = (0..k * n).map(|place| of(value(place, 131))).collect();
             let mut out = vec![of(77.0); m * n];
             let layout = |rows, columns| Layout::contiguous(Shape::from([rows, columns]));
-            for turned in [false, true] {
-                let right = if turned { layout(n, k).permute(&[1, 0]) } else { layout(k, n) };
+            for transposed in [false, true] {
+                let right = if transposed { layout(n, k).permute(&[1, 0]) } else { layout(k, n) };
                 matmul(
                     View::of(&a, &layout(m, k)),
                     View::of(&b, &right),
                     ViewMut::of(&mut out, &layout(m, n)),
                 );
-                for (place, &found) in out.iter().enumerate() {
+                for (place, &actual) in out.iter().enumerate() {
                     let (row, column) = (place / n, place % n);
-                    let at = |u: usize| if turned { column * k + u } else { u * n + column };
+                    let at = |u: usize| if transposed { column * k + u } else { u * n + column };
                     let sum: f32 = (0..k).map(|u| to(a[row * k + u]) * to(b[at(u)])).sum();
-                    let (found, sum) = (to(found), to(of(sum)));
+                    let (actual, sum) = (to(actual), to(of(sum)));
                     assert!(
-                        found == sum
-                            || found.is_nan() && sum.is_nan()
-                            || (found - sum).abs() <= sum.abs() * 0.01,
-                        "{found} is not {sum} at {row} {column} of {m} {n} {k}"
+                        actual == sum
+                            || actual.is_nan() && sum.is_nan()
+                            || (actual - sum).abs() <= sum.abs() * 0.01,
+                        "{actual} is not {sum} at {row} {column} of {m} {n} {k}"
                     );
                 }
             }
@@ -536,7 +551,8 @@ fn infinities_and_nans_stay_in_their_places() {
 #[test]
 #[cfg(unix)]
 fn threads_and_children_multiply() {
-    let case = Case { batch: vec![], m: 65, n: 70, k: 130, lies: [Lie::Dense; 3], sum: None, seed: 3 };
+    let case =
+        Case { batch: vec![], m: 65, n: 70, k: 130, lies: [MatrixLayout::Dense; 3], sum: None, seed: 3 };
     check::<bf16>(&case);
     let threads: Vec<_> = (0..4)
         .map(|_| {

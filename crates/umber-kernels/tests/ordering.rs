@@ -45,14 +45,14 @@ fn check_sort<T: Value>(layout: &Layout, axis: usize, range: i64, seed: u64) {
     sort(src.view(), axis, dst.view_mut()).unwrap();
     let mut places = Operand::under(&target, || 77u32);
     argsort(src.view(), axis, SortOrder::Ascending, places.view_mut()).unwrap();
-    let found = lines(&dst, axis);
+    let actual = lines(&dst, axis);
     let found_places = lines(&places, axis);
-    for ((line, found), found_places) in lines(&src, axis).into_iter().zip(found).zip(found_places) {
-        let mut wanted: Vec<u32> = (0..line.len() as u32).collect();
-        wanted.sort_by(|&a, &b| compare(line[a as usize], line[b as usize]));
-        assert_eq!(found_places, wanted, "{:?} {layout:?} {axis}", T::DTYPE);
-        for (&found, &place) in found.iter().zip(&wanted) {
-            assert!(found.same(line[place as usize]), "{:?} {layout:?} {axis}", T::DTYPE);
+    for ((line, actual), found_places) in lines(&src, axis).into_iter().zip(actual).zip(found_places) {
+        let mut expected: Vec<u32> = (0..line.len() as u32).collect();
+        expected.sort_by(|&a, &b| compare(line[a as usize], line[b as usize]));
+        assert_eq!(found_places, expected, "{:?} {layout:?} {axis}", T::DTYPE);
+        for (&actual, &place) in actual.iter().zip(&expected) {
+            assert!(actual.same(line[place as usize]), "{:?} {layout:?} {axis}", T::DTYPE);
         }
     }
 }
@@ -94,20 +94,20 @@ fn check_scan<T: Value>(layout: &Layout, axis: usize, seed: u64) {
                 let target = scrambled(&layout.shape, seed / 3, false);
                 let mut dst = Operand::under(&target, || T::from_i64(1));
                 scan(kind, src.view(), axis, direction, extent, dst.view_mut());
-                for (mut line, mut found) in lines(&src, axis).into_iter().zip(lines(&dst, axis)) {
+                for (mut line, mut actual) in lines(&src, axis).into_iter().zip(lines(&dst, axis)) {
                     if direction == ScanDirection::Reverse {
                         line.reverse();
-                        found.reverse();
+                        actual.reverse();
                     }
                     // The first of an exclusive scan is the result of nothing, which depends on the kind.
                     let skipped = usize::from(extent == ScanExtent::Exclusive);
                     let mut total: Option<T> = None;
-                    for (value, found) in line.iter().zip(found.iter().skip(skipped)) {
+                    for (value, actual) in line.iter().zip(actual.iter().skip(skipped)) {
                         let next = total.map_or(*value, |total| step(total, *value));
                         total = Some(next);
                         assert!(
-                            found.same(next),
-                            "{kind:?} {direction:?} {extent:?} {:?}: {found:?} {next:?}",
+                            actual.same(next),
+                            "{kind:?} {direction:?} {extent:?} {:?}: {actual:?} {next:?}",
                             T::DTYPE
                         );
                     }
@@ -184,7 +184,7 @@ fn special_values_sort_where_numpy_puts_them() {
 #[test]
 fn exclusive_scans_begin_with_the_result_of_nothing() {
     let src = Operand::dense(vec![3i32, 1, 5], &[3]);
-    for (kind, wanted) in [
+    for (kind, expected) in [
         (ScanKind::Sum, [0, 3, 4]),
         (ScanKind::Prod, [1, 3, 3]),
         (ScanKind::Max, [i32::MIN, 3, 3]),
@@ -192,7 +192,7 @@ fn exclusive_scans_begin_with_the_result_of_nothing() {
     ] {
         let mut dst = Operand::dense(vec![9; 3], &[3]);
         scan(kind, src.view(), 0, ScanDirection::Forward, ScanExtent::Exclusive, dst.view_mut());
-        assert_eq!(dst.data, wanted);
+        assert_eq!(dst.data, expected);
     }
     let src = Operand::dense(vec![3f32, 1.0, 5.0], &[3]);
     let mut dst = Operand::dense(vec![9f32; 3], &[3]);
@@ -206,9 +206,9 @@ fn sums_along_the_way_are_accurate() {
     let src = Operand::dense(vec![0.1f32; count], &[count]);
     let mut dst = Operand::dense(vec![0f32; count], &[count]);
     scan(ScanKind::Sum, src.view(), 0, ScanDirection::Forward, ScanExtent::Inclusive, dst.view_mut());
-    for (i, &found) in dst.data.iter().enumerate().step_by(997) {
+    for (i, &actual) in dst.data.iter().enumerate().step_by(997) {
         let exact = f64::from(0.1f32) * (i + 1) as f64;
-        assert!((f64::from(found) - exact).abs() <= exact * 6e-8, "{i}: {found}");
+        assert!((f64::from(actual) - exact).abs() <= exact * 6e-8, "{i}: {actual}");
     }
     let src = Operand::dense(vec![bf16::ONE; 600], &[600]);
     let mut dst = Operand::dense(vec![bf16::ZERO; 600], &[600]);
@@ -223,7 +223,7 @@ fn logarithms_of_sums_along_the_way() {
     let src = Operand::dense(values.clone(), &[10]);
     let mut dst = Operand::dense(vec![0f64; 10], &[10]);
     scan(ScanKind::LogSumExp, src.view(), 0, ScanDirection::Forward, ScanExtent::Inclusive, dst.view_mut());
-    for (i, &found) in dst.data.iter().enumerate() {
+    for (i, &actual) in dst.data.iter().enumerate() {
         let part = &values[..=i];
         let peak = part.iter().copied().fold(-inf, f64::max);
         let exact = match peak {
@@ -232,8 +232,8 @@ fn logarithms_of_sums_along_the_way() {
             peak => peak + part.iter().map(|x| (x - peak).exp()).sum::<f64>().ln(),
         };
         assert!(
-            found == exact || (found - exact).abs() < 1e-12 || found.is_nan() && exact.is_nan(),
-            "{i}: {found}"
+            actual == exact || (actual - exact).abs() < 1e-12 || actual.is_nan() && exact.is_nan(),
+            "{i}: {actual}"
         );
     }
 }

@@ -105,8 +105,8 @@ fn uniform_samples_are_those_of_mlx() {
 fn many_words_by_many_threads() {
     for count in [1 << 20, (1 << 20) + 1, 1_234_567] {
         let expected = words_by_definition(key(99), count * 4);
-        let found = draw(key(99), 4, count);
-        assert!(found.chunks_exact(4).zip(expected).all(|(found, word)| found == word.to_ne_bytes()));
+        let actual = draw(key(99), 4, count);
+        assert!(actual.chunks_exact(4).zip(expected).all(|(actual, word)| actual == word.to_ne_bytes()));
     }
 }
 
@@ -132,7 +132,7 @@ proptest! {
         let keys: Vec<u32> = (0..(rows * columns * 2) as u32).map(|i| i.wrapping_mul(seed)).collect();
         let dense = Layout::contiguous(Shape::from([rows, columns, 2]));
         let layout = if transposed { dense.permute(&[1, 0, 2]) } else { dense };
-        let found = draw_all(&keys, &layout, width, &[count]);
+        let actual = draw_all(&keys, &layout, width, &[count]);
         let mut expected = Vec::new();
         for i in 0..layout.shape[0] {
             for j in 0..layout.shape[1] {
@@ -140,6 +140,6 @@ proptest! {
                 expected.extend(draw([keys[at], keys[at + 1]], width, count));
             }
         }
-        prop_assert_eq!(found, expected);
+        prop_assert_eq!(actual, expected);
     }
 }

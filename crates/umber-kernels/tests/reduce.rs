@@ -15,11 +15,11 @@ use umber_types::{
 
 /// The reduction by its definition, one element after another; `None` for the extremum of nothing.
 fn naive<T: Value>(kind: ReduceKind, values: &[T]) -> Option<T> {
-    let extremum = |wanted| {
+    let extremum = |expected| {
         values.iter().copied().reduce(|a, b| match b.order(a) {
             _ if a.is_nan_value() => a,
             None => b,
-            Some(order) if order == wanted => b,
+            Some(order) if order == expected => b,
             Some(_) => a,
         })
     };
@@ -76,18 +76,22 @@ fn check<T: Value>(kind: ReduceKind, layout: &Layout, axes: &Axes, keep: KeepAxe
     if matches!(kind, ReduceKind::All | ReduceKind::Any) {
         let mut dst = Operand::dense(vec![Bool(7); shape.size()], &shape);
         reduce(kind, src.view(), axes, dst.view_mut());
-        for (found, group) in dst.data.iter().zip(&groups) {
+        for (actual, group) in dst.data.iter().zip(&groups) {
             let mut truths = group.iter().map(|&value| value.is_true());
-            let wanted = if kind == ReduceKind::All { truths.all(|t| t) } else { truths.any(|t| t) };
-            assert_eq!(found.0, wanted as u8, "{kind:?} {layout:?} {axes:?}");
+            let expected = if kind == ReduceKind::All { truths.all(|t| t) } else { truths.any(|t| t) };
+            assert_eq!(actual.0, expected as u8, "{kind:?} {layout:?} {axes:?}");
         }
         return;
     }
     let mut dst = Operand::dense(vec![T::from_i64(3); shape.size()], &shape);
     reduce(kind, src.view(), axes, dst.view_mut());
-    for (&found, group) in dst.data.iter().zip(&groups) {
-        if let Some(wanted) = naive(kind, group) {
-            assert!(found.same(wanted), "{kind:?} {:?} {layout:?} {axes:?}: {found:?} {wanted:?}", T::DTYPE);
+    for (&actual, group) in dst.data.iter().zip(&groups) {
+        if let Some(expected) = naive(kind, group) {
+            assert!(
+                actual.same(expected),
+                "{kind:?} {:?} {layout:?} {axes:?}: {actual:?} {expected:?}",
+                T::DTYPE
+            );
         }
     }
 }
@@ -129,17 +133,17 @@ const LONG_AND_WIDE: [(&[usize], &[usize]); 17] = [
 ];
 
 /// A dense layout and the same with its axes in the other order.
-fn dense_and_turned(shape: &[usize]) -> [Layout; 2] {
+fn dense_and_transposed(shape: &[usize]) -> [Layout; 2] {
     let order: Vec<usize> = (0..shape.len()).rev().collect();
-    let turned = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
-    [Layout::contiguous(Shape::from(shape)), turned]
+    let transposed = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
+    [Layout::contiguous(Shape::from(shape)), transposed]
 }
 
 #[test]
 fn long_and_wide_arrays() {
     for (shape, axes) in LONG_AND_WIDE {
         let axes = Axes::sorted(axes.iter().copied());
-        for layout in &dense_and_turned(shape) {
+        for layout in &dense_and_transposed(shape) {
             for kind in [ReduceKind::Sum, ReduceKind::Max, ReduceKind::Any] {
                 check::<f32>(kind, layout, &axes, KeepAxes::No, 5);
                 check::<i64>(kind, layout, &axes, KeepAxes::No, 6);
@@ -217,8 +221,8 @@ fn sums_of_ten_million_are_accurate() {
             if shape.len() == 2 {
                 let mut columns = Operand::dense(vec![0f32; shape[1]], &[shape[1]]);
                 reduce(ReduceKind::Sum, src.view(), &[0], columns.view_mut());
-                let wanted: f64 = src.data.iter().step_by(shape[1]).map(|&value| value as f64).sum();
-                let error = (columns.data[0] as f64 - wanted).abs() / wanted;
+                let expected: f64 = src.data.iter().step_by(shape[1]).map(|&value| value as f64).sum();
+                let error = (columns.data[0] as f64 - expected).abs() / expected;
                 assert!(error <= 1e-7, "{shape:?} columns: {error}");
             }
         }
@@ -260,15 +264,15 @@ fn narrow_integers_go_to_32_bits() {
                 let groups = groups(&src, &axes);
                 let mut dst = Operand::dense(vec![0i32; shape.size()], &shape);
                 reduce(ReduceKind::Sum, src.view(), &axes, dst.view_mut());
-                for (&found, group) in dst.data.iter().zip(&groups) {
-                    assert_eq!(found, group.iter().fold(0i32, |a, &b| a.wrapping_add($wide(b))));
+                for (&actual, group) in dst.data.iter().zip(&groups) {
+                    assert_eq!(actual, group.iter().fold(0i32, |a, &b| a.wrapping_add($wide(b))));
                 }
                 let mut unsigned = Operand::dense(vec![0u32; shape.size()], &shape);
                 reduce(ReduceKind::Sum, src.view(), &axes, unsigned.view_mut());
                 assert!(unsigned.data.iter().zip(&dst.data).all(|(&a, &b)| a == b as u32));
                 reduce(ReduceKind::Prod, src.view(), &axes, dst.view_mut());
-                for (&found, group) in dst.data.iter().zip(&groups) {
-                    assert_eq!(found, group.iter().fold(1i32, |a, &b| a.wrapping_mul($wide(b))));
+                for (&actual, group) in dst.data.iter().zip(&groups) {
+                    assert_eq!(actual, group.iter().fold(1i32, |a, &b| a.wrapping_mul($wide(b))));
                 }
             }
         )* };
@@ -314,12 +318,12 @@ fn check_computed<T: Value>(kind: ReduceKind, layouts: [&Layout; 2], axes: &Axes
         let results = shape.reduced(axes, keep);
         macro_rules! compare {
             ($ty:ty, $filler:expr) => {{
-                let mut wanted: Operand<$ty> = Operand::dense(vec![$filler; results.size()], &results);
-                reduce(kind, stored.view(), axes, wanted.view_mut());
-                let mut found: Operand<$ty> = Operand::dense(vec![$filler; results.size()], &results);
-                reduce_program(kind, &program, &[a.view(), b.view()], shape, axes, found.view_mut());
-                for (found, wanted) in found.data.iter().zip(&wanted.data) {
-                    assert!(found.same(*wanted), "{kind:?} {:?} {layouts:?} {axes:?}", T::DTYPE);
+                let mut expected: Operand<$ty> = Operand::dense(vec![$filler; results.size()], &results);
+                reduce(kind, stored.view(), axes, expected.view_mut());
+                let mut actual: Operand<$ty> = Operand::dense(vec![$filler; results.size()], &results);
+                reduce_program(kind, &program, &[a.view(), b.view()], shape, axes, actual.view_mut());
+                for (actual, expected) in actual.data.iter().zip(&expected.data) {
+                    assert!(actual.same(*expected), "{kind:?} {:?} {layouts:?} {axes:?}", T::DTYPE);
                 }
             }};
         }
@@ -360,13 +364,13 @@ fn check_squares<T: Value, R: Value>(shape: &Layout, axes: &Axes, seed: u64) {
     let program =
         Program::new(&Tape { inputs: vec![T::DTYPE], steps, outputs: vec![x + 1] }).expect("a square");
     let results = shape.shape.reduced(axes, KeepAxes::No);
-    let mut found = Operand::dense(vec![R::from_i64(-1); results.size()], &results);
-    reduce_program(ReduceKind::Sum, &program, &[src.view()], &shape.shape, axes, found.view_mut());
-    for (found, group) in found.data.iter().zip(groups(&src, axes)) {
+    let mut actual = Operand::dense(vec![R::from_i64(-1); results.size()], &results);
+    reduce_program(ReduceKind::Sum, &program, &[src.view()], &shape.shape, axes, actual.view_mut());
+    for (actual, group) in actual.data.iter().zip(groups(&src, axes)) {
         let root = |value: T| (0..4).find(|&root| T::from_i64(root * root).same(value.times(value)));
         let squares: Vec<R> =
             group.iter().filter_map(|&value| root(value)).map(|root| R::from_i64(root * root)).collect();
-        assert!(found.same(R::sum(&squares)), "{shape:?} {axes:?}");
+        assert!(actual.same(R::sum(&squares)), "{shape:?} {axes:?}");
     }
 }
 
@@ -388,10 +392,10 @@ proptest! {
 fn computed_elements_of_long_and_wide_arrays() {
     for (shape, axes) in LONG_AND_WIDE {
         let axes = Axes::sorted(axes.iter().copied());
-        let [dense, turned] = dense_and_turned(shape);
+        let [dense, transposed] = dense_and_transposed(shape);
         let repeated =
             Layout::contiguous(dense.shape.reduced(&axes, KeepAxes::Yes)).broadcast_to(&dense.shape);
-        for layouts in [[&dense, &repeated], [&turned, &dense], [&repeated, &turned]] {
+        for layouts in [[&dense, &repeated], [&transposed, &dense], [&repeated, &transposed]] {
             for kind in [ReduceKind::Sum, ReduceKind::Max, ReduceKind::Any] {
                 check_computed::<f32>(kind, layouts, &axes, 5);
                 check_computed::<f64>(kind, layouts, &axes, 6);
@@ -422,8 +426,8 @@ fn computed_sums_of_ten_million_are_accurate() {
             let mut columns = Operand::dense(vec![0f32; shape[1]], &[shape[1]]);
             reduce_program(ReduceKind::Sum, &program, &[src.view()], &shape, &[0], columns.view_mut());
             let column = values.iter().step_by(shape[1]);
-            let wanted: f64 = column.map(|&value| (value * value) as f64).sum();
-            let error = (columns.data[0] as f64 - wanted).abs() / wanted;
+            let expected: f64 = column.map(|&value| (value * value) as f64).sum();
+            let error = (columns.data[0] as f64 - expected).abs() / expected;
             assert!(error <= 1e-7, "{shape:?} columns: {error}");
         }
     }

@@ -47,13 +47,13 @@ fn rows<T: Float>(src: &Operand<T>) -> Vec<Vec<f64>> {
     if length == 0 { vec![] } else { values.chunks(length).map(<[f64]>::to_vec).collect() }
 }
 
-fn assert_close<T: Float>(found: T, wanted: f64, scale: f64, what: &str) {
-    let found = found.wide();
-    let wanted = T::nearest(wanted).wide();
-    let close = found == wanted
-        || found.is_nan() && wanted.is_nan()
-        || (found - wanted).abs() <= T::TOLERANCE * scale.max(wanted.abs());
-    assert!(close, "{what} {:?}: {found} is not {wanted}", T::DTYPE);
+fn assert_close<T: Float>(actual: T, expected: f64, scale: f64, what: &str) {
+    let actual = actual.wide();
+    let expected = T::nearest(expected).wide();
+    let close = actual == expected
+        || actual.is_nan() && expected.is_nan()
+        || (actual - expected).abs() <= T::TOLERANCE * scale.max(expected.abs());
+    assert!(close, "{what} {:?}: {actual} is not {expected}", T::DTYPE);
 }
 
 fn draw<T: Float>(random: &mut Random, odd: bool) -> T {
@@ -92,18 +92,18 @@ fn check_exponentials<T: Float>(layout: &Layout, seed: u64, odd: bool) {
     let rows = rows(&src);
     let mut dst = Operand::dense(vec![T::from_i64(5); shape.size()], shape);
     softmax(src.view(), dst.view_mut());
-    for (found, row) in dst.data.chunks(length.max(1)).zip(&rows) {
-        for (&found, wanted) in found.iter().zip(exact_softmax(row)) {
+    for (actual, row) in dst.data.chunks(length.max(1)).zip(&rows) {
+        for (&actual, expected) in actual.iter().zip(exact_softmax(row)) {
             // The difference from the peak, up to 12, is rounded before it is exponentiated.
-            assert_close(found, wanted, 3.0 * wanted, "softmax");
+            assert_close(actual, expected, 3.0 * expected, "softmax");
         }
     }
     let leading = &shape[..shape.ndim() - 1];
     let mut dst = Operand::dense(vec![T::from_i64(5); leading.iter().product()], leading);
     logsumexp(src.view(), dst.view_mut());
-    for (i, &found) in dst.data.iter().enumerate() {
-        let wanted = rows.get(i).map_or(f64::NEG_INFINITY, |row| exact_logsumexp(row));
-        assert_close(found, wanted, 1.0, "logsumexp");
+    for (i, &actual) in dst.data.iter().enumerate() {
+        let expected = rows.get(i).map_or(f64::NEG_INFINITY, |row| exact_logsumexp(row));
+        assert_close(actual, expected, 1.0, "logsumexp");
     }
     let empty =
         || Operand::dense(vec![<T::Compute as Value>::from_i64(5); leading.iter().product()], leading);
@@ -111,12 +111,12 @@ fn check_exponentials<T: Float>(layout: &Layout, seed: u64, odd: bool) {
     shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
     for (i, (&peak, &log)) in peaks.data.iter().zip(&logs.data).enumerate() {
         let Some(row) = rows.get(i) else { continue };
-        let wanted =
+        let expected =
             row.iter().copied().fold(f64::NEG_INFINITY, |a, b| if a.is_nan() || a > b { a } else { b });
-        assert_close(peak, wanted, 0.0, "peak");
-        let below: Vec<f64> = row.iter().map(|x| x - wanted).collect();
-        let wanted = if wanted.is_finite() { exact_logsumexp(&below) } else { 0.0 };
-        assert_close(log, wanted, 1.0, "logarithm below the peak");
+        assert_close(peak, expected, 0.0, "peak");
+        let below: Vec<f64> = row.iter().map(|x| x - expected).collect();
+        let expected = if expected.is_finite() { exact_logsumexp(&below) } else { 0.0 };
+        assert_close(log, expected, 1.0, "logarithm below the peak");
     }
 }
 
@@ -143,12 +143,12 @@ fn check_norms<T: Float>(layout: &Layout, seed: u64) {
             for (j, x) in row.iter().enumerate() {
                 let factor = if has_weight { weights[j].wide() } else { 1.0 };
                 let shift = if has_bias { biases[j].wide() } else { 0.0 };
-                let wanted = (x - mean) / (variance + eps).sqrt() * factor + shift;
+                let expected = (x - mean) / (variance + eps).sqrt() * factor + shift;
                 // A small variance magnifies the rounding of the mean.
                 let scale = 12.0 / (variance + eps).sqrt() * factor.abs().max(1.0) + shift.abs();
-                assert_close(dst.data[i * length + j], wanted, scale, "layer_norm");
-                let wanted = x / (square + eps).sqrt() * factor;
-                assert_close(rms.data[i * length + j], wanted, factor.abs(), "rms_norm");
+                assert_close(dst.data[i * length + j], expected, scale, "layer_norm");
+                let expected = x / (square + eps).sqrt() * factor;
+                assert_close(rms.data[i * length + j], expected, factor.abs(), "rms_norm");
             }
         }
     }
@@ -164,13 +164,13 @@ fn check_places<T: Value>(layout: &Layout, axis: usize, keep: bool, seed: u64) {
     });
     let mut shape = layout.shape.clone();
     let length = shape.remove(axis);
-    for (kind, wanted) in
+    for (kind, expected) in
         [(ArgReduceKind::ArgMax, Ordering::Greater), (ArgReduceKind::ArgMin, Ordering::Less)]
     {
         let kept = if keep { layout.shape.with(axis, 1) } else { shape.clone() };
         let mut dst = Operand::dense(vec![77u32; kept.size()], &kept);
         arg_reduce(kind, src.view(), axis, dst.view_mut());
-        for (index, &found) in indices(&shape).iter().zip(&dst.data) {
+        for (index, &actual) in indices(&shape).iter().zip(&dst.data) {
             let at = |i: usize| {
                 let mut place = index.clone();
                 place.insert(axis, i);
@@ -179,10 +179,10 @@ fn check_places<T: Value>(layout: &Layout, axis: usize, keep: bool, seed: u64) {
             let best = (1..length).fold(0, |best, i| match at(i).order(at(best)) {
                 _ if at(best).is_nan_value() => best,
                 None => i,
-                Some(order) if order == wanted => i,
+                Some(order) if order == expected => i,
                 Some(_) => best,
             });
-            assert_eq!(found as usize, best, "{kind:?} {:?} {layout:?} {axis}", T::DTYPE);
+            assert_eq!(actual as usize, best, "{kind:?} {:?} {layout:?} {axis}", T::DTYPE);
         }
     }
 }
@@ -248,8 +248,8 @@ fn long_rows() {
     for shape in [vec![3, 5000], vec![1, 200_003], vec![70, 2049], vec![140_000]] {
         let dense = Layout::contiguous(Shape::from(shape.clone()));
         let order: Vec<usize> = (0..shape.len()).rev().collect();
-        let turned = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
-        for layout in [&dense, &turned] {
+        let transposed = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
+        for layout in [&dense, &transposed] {
             match_each_float(|visit| {
                 visit.exponentials(layout, 3, false);
                 visit.norms(layout, 4);
@@ -268,7 +268,7 @@ fn check_special_places<T: Float>() {
     const LENGTH: usize = 600;
     let values = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0];
     let mut rows: Vec<T> = Vec::new();
-    let mut wanted = [Vec::new(), Vec::new()];
+    let mut expected = [Vec::new(), Vec::new()];
     for special in values.map(T::nearest) {
         for usual in [T::from_i64(3), T::from_i64(-3), special] {
             for first in [0, 33, 511, 512, 598] {
@@ -281,17 +281,17 @@ fn check_special_places<T: Float>() {
                     _ if is_first(order) => first,
                     _ => usize::from(first == 0),
                 };
-                wanted[0].push(place(std::cmp::Ordering::Greater) as u32);
-                wanted[1].push(place(std::cmp::Ordering::Less) as u32);
+                expected[0].push(place(std::cmp::Ordering::Greater) as u32);
+                expected[1].push(place(std::cmp::Ordering::Less) as u32);
             }
         }
     }
-    let count = wanted[0].len();
+    let count = expected[0].len();
     let src = Operand::dense(rows, &[count, LENGTH]);
-    for (kind, wanted) in [ArgReduceKind::ArgMax, ArgReduceKind::ArgMin].into_iter().zip(wanted) {
+    for (kind, expected) in [ArgReduceKind::ArgMax, ArgReduceKind::ArgMin].into_iter().zip(expected) {
         let mut dst = Operand::dense(vec![77u32; count], &[count]);
         arg_reduce(kind, src.view(), 1, dst.view_mut());
-        assert_eq!(dst.data, wanted, "{kind:?} {:?}", T::DTYPE);
+        assert_eq!(dst.data, expected, "{kind:?} {:?}", T::DTYPE);
     }
 }
 
@@ -336,6 +336,6 @@ fn logarithms_below_a_peak_keep_their_digits() {
     shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
     assert_eq!(peaks.data, [1e8, 20.0]);
     assert_eq!(logs.data[0], 2f32.ln());
-    let wanted = (2.0 * f64::exp(-20.0)).ln_1p();
-    assert!((f64::from(logs.data[1]) - wanted).abs() < 1e-6 * wanted);
+    let expected = (2.0 * f64::exp(-20.0)).ln_1p();
+    assert!((f64::from(logs.data[1]) - expected).abs() < 1e-6 * expected);
 }

@@ -23,13 +23,13 @@ fn check_nonzero(shape: &[usize], room: usize, odds: u64, seed: u64) {
     nonzero(src.view(), narrow.view_mut());
     for row in indices(&shape[..last]) {
         let place = |i: usize| row.iter().copied().chain([i]).collect::<Vec<_>>();
-        let mut wanted: Vec<i64> =
+        let mut expected: Vec<i64> =
             (0..shape[last]).filter(|&i| src.at(&place(i)).get()).map(|i| i as i64).collect();
-        wanted.resize(room, shape[last] as i64);
-        let found: Vec<i64> = (0..room).map(|i| dst.at(&place(i))).collect();
-        assert_eq!(found, wanted, "{shape:?}, {room} slots");
-        let found: Vec<i64> = (0..room).map(|i| narrow.at(&place(i)).into()).collect();
-        assert_eq!(found, wanted, "{shape:?}, {room} slots of uint32");
+        expected.resize(room, shape[last] as i64);
+        let actual: Vec<i64> = (0..room).map(|i| dst.at(&place(i))).collect();
+        assert_eq!(actual, expected, "{shape:?}, {room} slots");
+        let actual: Vec<i64> = (0..room).map(|i| narrow.at(&place(i)).into()).collect();
+        assert_eq!(actual, expected, "{shape:?}, {room} slots of uint32");
     }
 }
 
@@ -101,13 +101,13 @@ fn check_descending<T: Value>(length: usize, seed: u64) {
     let src: Operand<T> = Operand::under(&scrambled(&[length], seed, true), || drawn(&mut random, 5));
     let mut places = Operand::dense(vec![0u32; length], &[length]);
     argsort(src.view(), 0, SortOrder::Descending, places.view_mut()).unwrap();
-    let mut wanted: Vec<u32> = (0..length as u32).collect();
+    let mut expected: Vec<u32> = (0..length as u32).collect();
     // NaN last, equal ones as they stood.
-    wanted.sort_by(|&a, &b| {
+    expected.sort_by(|&a, &b| {
         let (x, y) = (src.at(&[a as usize]), src.at(&[b as usize]));
         x.is_nan_value().cmp(&y.is_nan_value()).then(order(y, x))
     });
-    assert_eq!(places.values(), wanted, "{:?}", T::DTYPE);
+    assert_eq!(places.values(), expected, "{:?}", T::DTYPE);
 }
 
 proptest! {

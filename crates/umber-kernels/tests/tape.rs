@@ -108,9 +108,9 @@ macro_rules! check_integers {
         let (a, b) = integer_pairs!($ty);
         // In 128 bits nothing overflows; `as` wraps to the type.
         let wide = |kind: BinaryKind, exact: fn(i128, i128) -> i128| {
-            for ((&x, &y), found) in a.iter().zip(&b).zip(binary::<$ty, $ty>(kind, &a, &b)) {
+            for ((&x, &y), actual) in a.iter().zip(&b).zip(binary::<$ty, $ty>(kind, &a, &b)) {
                 let expected = exact(x as i128, y as i128) as $ty;
-                assert_eq!(found, expected, "{}({x}, {y}) of {}", kind.name(), stringify!($ty));
+                assert_eq!(actual, expected, "{}({x}, {y}) of {}", kind.name(), stringify!($ty));
             }
         };
         use BinaryKind::*;
@@ -139,8 +139,8 @@ macro_rules! check_integers {
             result
         });
         let test = |kind: BinaryKind, exact: fn($ty, $ty) -> bool| {
-            for ((&x, &y), found) in a.iter().zip(&b).zip(binary::<$ty, Bool>(kind, &a, &b)) {
-                assert_eq!(found, exact(x, y).into(), "{}({x}, {y})", kind.name());
+            for ((&x, &y), actual) in a.iter().zip(&b).zip(binary::<$ty, Bool>(kind, &a, &b)) {
+                assert_eq!(actual, exact(x, y).into(), "{}({x}, {y})", kind.name());
             }
         };
         test(Equal, |x, y| x == y);
@@ -152,8 +152,8 @@ macro_rules! check_integers {
         test(LogicalAnd, |x, y| x != 0 && y != 0);
         test(LogicalOr, |x, y| x != 0 || y != 0);
         let one = |kind: UnaryKind, exact: fn(i128) -> i128| {
-            for (&x, found) in a.iter().zip(unary::<$ty, $ty>(kind, &a)) {
-                assert_eq!(found, exact(x as i128) as $ty, "{}({x})", kind.name());
+            for (&x, actual) in a.iter().zip(unary::<$ty, $ty>(kind, &a)) {
+                assert_eq!(actual, exact(x as i128) as $ty, "{}({x})", kind.name());
             }
         };
         one(UnaryKind::Abs, i128::abs);
@@ -231,7 +231,7 @@ fn casts_agree_with_scalars() {
         for to in DType::COMPUTE {
             for number in numbers {
                 let source = number.cast(from);
-                let found = match_dtype!(from, S => match_dtype!(to, D => {
+                let actual = match_dtype!(from, S => match_dtype!(to, D => {
                     let value = S::read(source);
                     let tape = Tape { inputs: vec![from], steps: vec![Step::Cast { x: 0, to }], outputs: vec![1] };
                     let layout = Layout::contiguous(Shape::from([1]));
@@ -242,32 +242,32 @@ fn casts_agree_with_scalars() {
                 }));
                 if to.is_half() {
                     assert!(
-                        is_nearest(found.as_f64(), source.as_f64(), to),
-                        "{source:?} {from} to {to}: {found:?}"
+                        is_nearest(actual.as_f64(), source.as_f64(), to),
+                        "{source:?} {from} to {to}: {actual:?}"
                     );
                     continue;
                 }
                 let expected = source.cast(to);
                 let nan = |s: Scalar| s.as_complex().0.is_nan();
                 assert!(
-                    found == expected || nan(found) && nan(expected),
-                    "{source:?} {from} to {to}: {found:?}, expected {expected:?}"
+                    actual == expected || nan(actual) && nan(expected),
+                    "{source:?} {from} to {to}: {actual:?}, expected {expected:?}"
                 );
             }
         }
     }
 }
 
-/// Is no number of the 16-bit dtype nearer to `exact` than `found` is?
-fn is_nearest(found: f64, exact: f64, dtype: DType) -> bool {
-    if found.is_nan() || exact.is_nan() {
-        return found.is_nan() && exact.is_nan();
+/// Is no number of the 16-bit dtype nearer to `exact` than `actual` is?
+fn is_nearest(actual: f64, exact: f64, dtype: DType) -> bool {
+    if actual.is_nan() || exact.is_nan() {
+        return actual.is_nan() && exact.is_nan();
     }
     let neighbours = match dtype {
         DType::Float16 => [-1, 1]
-            .map(|d: i16| f16::from_bits(f16::from_f64(found).to_bits().wrapping_add_signed(d)).to_f64()),
+            .map(|d: i16| f16::from_bits(f16::from_f64(actual).to_bits().wrapping_add_signed(d)).to_f64()),
         _ => [-1, 1]
-            .map(|d: i16| bf16::from_bits(bf16::from_f64(found).to_bits().wrapping_add_signed(d)).to_f64()),
+            .map(|d: i16| bf16::from_bits(bf16::from_f64(actual).to_bits().wrapping_add_signed(d)).to_f64()),
     };
     // Beyond the largest number, infinity stands where the next one would be.
     let place = |x: f64| {
@@ -277,12 +277,12 @@ fn is_nearest(found: f64, exact: f64, dtype: DType) -> bool {
             x
         }
     };
-    if found.is_infinite() && exact.abs() >= place(found).abs() {
+    if actual.is_infinite() && exact.abs() >= place(actual).abs() {
         return true;
     }
     neighbours
         .iter()
-        .all(|&other| other.is_nan() || (place(found) - exact).abs() <= (place(other) - exact).abs())
+        .all(|&other| other.is_nan() || (place(actual) - exact).abs() <= (place(other) - exact).abs())
 }
 
 /// Element types to and from constants.
@@ -522,8 +522,8 @@ fn products_and_sums_join_only_where_nobody_sees() {
         }
     }
     let steps = vec![step(Multiply, 0, 1), one, step(Add, 3, 2)];
-    let found: Vec<f32> = run(steps, &[x.clone(), y.clone()]);
-    assert!((0..count).all(|i| found[i] == 1.0 + x[i] * y[i]));
+    let actual: Vec<f32> = run(steps, &[x.clone(), y.clone()]);
+    assert!((0..count).all(|i| actual[i] == 1.0 + x[i] * y[i]));
 }
 
 #[test]
@@ -567,8 +567,8 @@ fn dtypes_mix_through_casts() {
 fn a_cast_to_half_rounds_where_it_stands() {
     let x = [1.0f32 + 2f32.powi(-12), 3.3];
     let steps = vec![Step::Cast { x: 0, to: DType::Float16 }, Step::Cast { x: 1, to: DType::Float32 }];
-    let found: Vec<f32> = run(steps, &[x.to_vec()]);
-    assert_eq!(found, x.map(|x| f16::from_f32(x).to_f32()));
+    let actual: Vec<f32> = run(steps, &[x.to_vec()]);
+    assert_eq!(actual, x.map(|x| f16::from_f32(x).to_f32()));
 }
 
 #[test]
@@ -601,8 +601,8 @@ fn complex_functions_satisfy_their_identities() {
         (0..4000).map(|_| C::new(random.uniform() * 8.0 - 4.0, random.uniform() * 8.0 - 4.0)).collect();
     let f = |kind| unary::<C, C>(kind, &z);
     let g = |kind, w: &[C]| unary::<C, C>(kind, w);
-    let near = |name: &str, found: &[C], expected: &[C]| {
-        for ((f, e), z) in found.iter().zip(expected).zip(&z) {
+    let near = |name: &str, actual: &[C], expected: &[C]| {
+        for ((f, e), z) in actual.iter().zip(expected).zip(&z) {
             assert!((f - e).norm() <= 1e-11 * (1.0 + e.norm()), "{name} at {z}: {f}, expected {e}");
         }
     };

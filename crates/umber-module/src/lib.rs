@@ -4,7 +4,7 @@
 use pyo3::prelude::*;
 
 /// Lazy, differentiable arrays that share memory.
-// The module relies on the interpreter lock (`attached.rs`), which a free-threaded interpreter has again once it imports this.
+// The module relies on the interpreter lock (`gil_cell.rs`), which a free-threaded interpreter has again once it imports this.
 #[pymodule(gil_used = true)]
 #[pyo3(name = "core")]
 fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -281,7 +281,7 @@ fn the_first_matrix_without_an_answer_is_named() {
 
 /// The greatest distance of `a b` from `c`, square matrices of `n` rows.
 fn distance(a: &[f64], b: &[f64], c: &[f64], n: usize) -> f64 {
-    let mut found = 0.0f64;
+    let mut actual = 0.0f64;
     for i in 0..n {
         let mut row = vec![0.0; n];
         for k in 0..n {
@@ -289,9 +289,9 @@ fn distance(a: &[f64], b: &[f64], c: &[f64], n: usize) -> f64 {
             row.iter_mut().zip(&b[k * n..(k + 1) * n]).for_each(|(sum, b)| *sum += factor * b);
         }
         let gaps = row.iter().zip(&c[i * n..(i + 1) * n]).map(|(x, y)| (x - y).abs());
-        found = gaps.fold(found, f64::max);
+        actual = gaps.fold(actual, f64::max);
     }
-    found
+    actual
 }
 
 #[test]
@@ -344,11 +344,11 @@ fn large_symmetric_matrices_have_one_answer_for_any_number_of_threads() {
             assert_eq!(linalg::eigh(a, &ViewMut::of(&mut w, &line), vectors), Ok(()));
             assert_eq!(linalg::eigh(a, &ViewMut::of(&mut alone, &line), None), Ok(()));
             set_num_threads(before);
-            [w, v, alone].map(|found| found.into_iter().map(f64::from).collect::<Vec<f64>>())
+            [w, v, alone].map(|actual| actual.into_iter().map(f64::from).collect::<Vec<f64>>())
         };
-        let found = decompose(1);
-        assert_eq!(found, decompose(3));
-        let [w, v, alone] = found;
+        let actual = decompose(1);
+        assert_eq!(actual, decompose(3));
+        let [w, v, alone] = actual;
         assert!(w.iter().zip(&alone).all(|(x, y)| (x - y).abs() < 2e-4 * w[n - 1]));
         let a: Vec<f64> = a.into_iter().map(f64::from).collect();
         let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
@@ -441,8 +441,8 @@ fn factors_of_matrices_whose_squares_overflow_or_vanish() {
     };
     let (sizes, vectors) = factors(1.0);
     for power in [-100, -64, 60, 64, 100] {
-        let (found, transposed) = factors(2f32.powi(power));
-        for (a, b) in found.iter().zip(&sizes).chain(transposed.iter().zip(&vectors)) {
+        let (actual, transposed) = factors(2f32.powi(power));
+        for (a, b) in actual.iter().zip(&sizes).chain(transposed.iter().zip(&vectors)) {
             assert!((a - b).abs() <= 1e-5, "{a} is not {b} at 2^{power}");
         }
     }

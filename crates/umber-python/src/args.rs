@@ -27,7 +27,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
     #[inline]
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = object.cast::<PyArray>() {
-            return Ok(Operand::Array(array.get().now(array.py())));
+            return Ok(Operand::Array(array.get().get_cloned(array.py())));
         }
         if let Some(number) = weak_number(&object)? {
             return Ok(Operand::Number(number));
@@ -244,7 +244,10 @@ pub(crate) fn placed(
 
 /// Run `body` with the given stream as this thread's default.
 #[inline]
-pub(crate) fn on<T>(stream: Option<StreamArg>, body: impl FnOnce() -> umber_core::Result<T>) -> PyResult<T> {
+pub(crate) fn record_on<T>(
+    stream: Option<StreamArg>,
+    body: impl FnOnce() -> umber_core::Result<T>,
+) -> PyResult<T> {
     let before = stream.map(make_default).transpose()?;
     let result = body();
     before.map(restore_default).transpose()?;
@@ -264,13 +267,13 @@ fn restore_default(before: Stream) -> PyResult<()> {
     device::set_default_stream(before).or_raise()
 }
 
-/// As [`on`], for what may evaluate: with the interpreter lock released.
+/// As [`record_on`], for what may evaluate: with the interpreter lock released.
 pub(crate) fn compute<T: Send>(
     py: Python<'_>,
     stream: Option<StreamArg>,
     body: impl Send + FnOnce() -> umber_core::Result<T>,
 ) -> PyResult<T> {
-    py.detach(|| on(stream, body))
+    py.detach(|| record_on(stream, body))
 }
 
 /// Which diagonal of a matrix: any integer, since those beyond the last are all alike.
@@ -295,7 +298,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Diagonal {
 pub(crate) struct Ints(pub(crate) SmallVec<[i64; 4]>);
 
 /// More integers than anybody means: what is endless, or as good as that, is not collected first.
-const MOST_INTS: usize = 1 << 20;
+const MAX_INTS: usize = 1 << 20;
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
     type Error = PyErr;
@@ -320,9 +323,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
             Ok(items) if !is_text => {
                 let mut found = Ints(SmallVec::new());
                 for item in items {
-                    if found.0.len() == MOST_INTS {
+                    if found.0.len() == MAX_INTS {
                         return Err(PyValueError::new_err(format!(
-                            "got more than {MOST_INTS} integers, expected fewer"
+                            "got more than {MAX_INTS} integers, expected fewer"
                         )));
                     }
                     found.0.push(index(&item?)?);

@@ -15,16 +15,16 @@ use umber_core::memory::{Lease, ViewPolicy};
 use umber_core::{Array, DType, Scalar, ops};
 
 use crate::args::named;
-use crate::attached::Attached;
 use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::{OrRaise, enter, item, to_exception, warn_if_traced};
-use crate::explain::under;
+use crate::error_text::with_name;
+use crate::gil_cell::GilCell;
 use crate::interop::{Copying, from_ndarray};
-use crate::made::Made;
-use crate::narrowing::narrowed;
-use crate::outside;
+use crate::narrow_x64::narrow_dtype;
+use crate::new_array::NewArray;
 use crate::random_key;
+use crate::trace_scope;
 
 /// An N-dimensional array of numbers of one dtype.
 ///
@@ -32,7 +32,7 @@ use crate::random_key;
 #[pyclass(name = "array", module = "umber.core", frozen, weakref, subclass)]
 pub(crate) struct PyArray {
     /// The value. In-place updates put another one in its place.
-    value: Attached<Array>,
+    value: GilCell<Array>,
     /// Memory told of by protocols that have no release: kept as long as this object.
     pins: Mutex<Vec<Lease>>,
     /// The trace it was made in.
@@ -45,7 +45,7 @@ pub(crate) struct PyArray {
 /// else can write (an identity, say), the result is a copy of its values now.
 #[inline]
 pub(crate) fn own(array: Array) -> Array {
-    if array.is_volatile() && !array.is_traced() {
+    if array.is_externally_mutable() && !array.is_traced() {
         return array.copied().unwrap_or(array);
     }
     array
@@ -62,9 +62,9 @@ impl PyArray {
     #[inline]
     pub(crate) fn sharing(array: Array) -> PyArray {
         PyArray {
-            value: Attached::new(array),
+            value: GilCell::new(array),
             pins: Mutex::new(Vec::new()),
-            born: outside::current(),
+            born: trace_scope::current(),
             widened: AtomicBool::new(false),
         }
     }
@@ -77,8 +77,8 @@ impl PyArray {
 
     /// The value now, for whoever holds the interpreter lock: without another.
     #[inline]
-    pub(crate) fn now(&self, py: Python<'_>) -> Array {
-        self.value.now(py)
+    pub(crate) fn get_cloned(&self, py: Python<'_>) -> Array {
+        self.value.get_cloned(py)
     }
 
     /// What `of` says of the value now, without a handle of its own.
@@ -86,9 +86,9 @@ impl PyArray {
     /// # Safety
     /// `of` runs no Python code and does not let go of the interpreter lock.
     #[inline]
-    pub(crate) unsafe fn peek<T>(&self, py: Python<'_>, of: impl FnOnce(&Array) -> T) -> T {
+    pub(crate) unsafe fn with_ref<T>(&self, py: Python<'_>, of: impl FnOnce(&Array) -> T) -> T {
         // SAFETY: the caller's.
-        unsafe { self.value.peek(py, of) }
+        unsafe { self.value.with_ref(py, of) }
     }
 
     /// Keep memory alive as long as this object.
@@ -102,7 +102,7 @@ impl PyArray {
     /// Put another value in place, as a user's update does.
     pub(crate) fn update(&self, py: Python<'_>, array: Array) -> PyResult<()> {
         if array.is_traced() {
-            outside::check_write(self.address(), self.born)?;
+            trace_scope::check_write(self.address(), self.born)?;
         }
         random_key::follow(py, self, &array)?;
         self.set(py, array);
@@ -182,10 +182,10 @@ impl PyArray {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        let made = under(args.py(), "array", || {
+        let made = with_name(args.py(), "array", || {
             // Unpickling makes an object before it has its state; `__init__` refuses a call without arguments.
             if args.is_empty() && kwargs.is_none_or(PyDictMethods::is_empty) {
-                return Ok(Made::sharing(blank().clone()));
+                return Ok(NewArray::sharing(blank().clone()));
             }
             // An array of NumPy's alone, which programs with small arrays often give, needs nothing else to be read.
             if kwargs.is_none()
@@ -193,7 +193,7 @@ impl PyArray {
                 && let only = args.get_item(0)?
                 && let Some(copied) = from_ndarray(&only, Copying::Always)?
             {
-                return narrowed(copied, &only).map(Made::sharing)?.placed();
+                return narrow_dtype(copied, &only).map(NewArray::sharing)?.placed();
             }
             let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
             let dtype = dtype
@@ -204,7 +204,7 @@ impl PyArray {
             let val = val.as_ref().unwrap_or(&none);
             let array = match dtype {
                 Some(dtype) => convert::array_of(val, Some(dtype))?,
-                None => narrowed(convert::array(val, None)?, val)?,
+                None => narrow_dtype(convert::array(val, None)?, val)?,
             };
             let is_given = val.cast::<PyArray>().is_ok_and(|given| given.get().get().is_same(&array));
             // What is still to be computed has no memory yet, and none that is written through a view while it is shared.
@@ -214,9 +214,9 @@ impl PyArray {
                     array.eval()?;
                     array.copied()
                 });
-                return copied.map(Made::sharing);
+                return copied.map(NewArray::sharing);
             }
-            Made::from(array).placed()
+            NewArray::from(array).placed()
         });
         made?.of_class(class)
     }
@@ -225,7 +225,7 @@ impl PyArray {
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         // A class made of this one may make its value of other arguments.
         if args.is_empty() && self.get().is_same(blank()) {
-            under(args.py(), "array", || named("array", ["val", "dtype"], 1, args, kwargs))?;
+            with_name(args.py(), "array", || named("array", ["val", "dtype"], 1, args, kwargs))?;
         }
         Ok(())
     }
@@ -281,8 +281,8 @@ impl PyArray {
 
     /// Each element rounded to the nearest integer, or to `ndigits` places, halves to even; an array of the same dtype.
     #[pyo3(signature = (ndigits = None, /), text_signature = "($self, ndigits=None, /)")]
-    fn __round__(&self, ndigits: Option<i32>) -> PyResult<Made> {
-        ops::round(&self.get(), ndigits.unwrap_or(0)).or_raise().map(Made::from)
+    fn __round__(&self, ndigits: Option<i32>) -> PyResult<NewArray> {
+        ops::round(&self.get(), ndigits.unwrap_or(0)).or_raise().map(NewArray::from)
     }
 
     fn __trunc__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -358,11 +358,11 @@ impl PyArray {
         Ok(PyBytes::new(py, convert::dense_bytes(&dense)))
     }
 
-    fn __copy__(&self) -> Made {
+    fn __copy__(&self) -> NewArray {
         self.get().into()
     }
 
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Made {
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> NewArray {
         self.get().into()
     }
 
@@ -415,14 +415,14 @@ impl PyArray {
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyDtype {
         // SAFETY: a look at a field.
-        PyDtype(unsafe { self.peek(py, Array::dtype) })
+        PyDtype(unsafe { self.with_ref(py, Array::dtype) })
     }
 
     /// Number of axes.
     #[getter]
     fn ndim(&self, py: Python<'_>) -> usize {
         // SAFETY: a look at a field.
-        unsafe { self.peek(py, Array::ndim) }
+        unsafe { self.with_ref(py, Array::ndim) }
     }
 
     /// Number of elements.
@@ -445,8 +445,8 @@ impl PyArray {
 
     /// The array with its axes in reverse order.
     #[getter(T)]
-    fn transposed(&self) -> PyResult<Made> {
-        ops::transpose(&self.get(), None).or_raise().map(Made::from)
+    fn transposed(&self) -> PyResult<NewArray> {
+        ops::transpose(&self.get(), None).or_raise().map(NewArray::from)
     }
 
     /// The one element of an array of size one, as a Python number.
@@ -511,13 +511,16 @@ fn of_mlx(values: &Bound<'_, PyAny>, code: usize) -> PyResult<Array> {
 static ITEM: OnceLock<ffi::PyCFunction> = OnceLock::new();
 
 /// `item` of what is there: a float, or an integer of 64 bits. Anything else goes on to [`ITEM`].
-unsafe extern "C" fn item_there(own: *mut ffi::PyObject, none: *mut ffi::PyObject) -> *mut ffi::PyObject {
+unsafe extern "C" fn item_if_evaluated(
+    own: *mut ffi::PyObject,
+    none: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
     // SAFETY: the interpreter calls with its lock held, as a method of this class, and once ITEM is there; this looks at memory.
     unsafe {
         let py = Python::assume_attached();
         let array = Borrowed::from_ptr(py, own).cast_unchecked::<PyArray>();
         let value = |array: &Array| if array.is_traced() { None } else { array.item_if_evaluated() };
-        match array.get().peek(py, value) {
+        match array.get().with_ref(py, value) {
             Some(Scalar::Float(value)) => ffi::PyFloat_FromDouble(value),
             Some(Scalar::Int(value)) => ffi::PyLong_FromLongLong(value),
             _ => ITEM.get().map_or(ptr::null_mut(), |item| item(own, none)),
@@ -525,10 +528,10 @@ unsafe extern "C" fn item_there(own: *mut ffi::PyObject, none: *mut ffi::PyObjec
     }
 }
 
-/// [`item_there`] before the C function of `item`.
+/// [`item_if_evaluated`] before the C function of `item`.
 pub(crate) fn before_item(original: ffi::PyCFunction) -> ffi::PyCFunction {
     ITEM.get_or_init(|| original);
-    item_there
+    item_if_evaluated
 }
 
 /// The one element of an array, for conversions that need exactly one.
@@ -582,14 +585,14 @@ impl ArrayIterator {
         slf
     }
 
-    fn __next__(&mut self) -> PyResult<Option<Made>> {
+    fn __next__(&mut self) -> PyResult<Option<NewArray>> {
         let next = match self.direction {
             Direction::Forward => self.left.next(),
             Direction::Backward => self.left.next_back(),
         };
         let Some(next) = next else { return Ok(None) };
         let index = ops::Index::Int(next as i64);
-        ops::get(&self.array, &[index]).or_raise().map(Made::from).map(Some)
+        ops::get(&self.array, &[index]).or_raise().map(NewArray::from).map(Some)
     }
 }
 

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::convert;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory.
 #[pyclass(name = "ArrayLike", module = "umber.core", frozen)]
@@ -34,7 +34,7 @@ impl ArrayLike {
         dtype: Option<&Bound<'_, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        let array = Made::from(convert::array(self.object.bind(py), None)?);
+        let array = NewArray::from(convert::array(self.object.bind(py), None)?);
         array.object(py)?.call_method1("__array__", (dtype, copy)).map(Bound::unbind)
     }
 }

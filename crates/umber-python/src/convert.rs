@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyTuple};
 use pyo3::{ffi, intern};
 use umber_core::graph::ArrayInternals;
-use umber_core::runtime::printing::MOST_AXES;
+use umber_core::runtime::printing::MAX_AXES;
 use umber_core::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{check_fits, number};
@@ -358,28 +358,28 @@ pub(crate) fn to_number(py: Python<'_>, value: Scalar) -> PyResult<Py<PyAny>> {
 }
 
 /// More empty lists than anybody wants.
-const MOST_EMPTY_LISTS: usize = 1 << 24;
+const MAX_EMPTY_LISTS: usize = 1 << 24;
 
 /// The elements as nested lists; a 0-d array as a number.
 pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
-    if array.ndim() > MOST_AXES {
+    if array.ndim() > MAX_AXES {
         return Err(PyValueError::new_err(format!(
-            "[tolist] got an array with {} axes, expected at most {MOST_AXES}",
+            "[tolist] got an array with {} axes, expected at most {MAX_AXES}",
             array.ndim()
         )));
     }
     // Without elements memory does not bound how many lists there are.
     let lists = array.shape().iter().take_while(|&&n| n > 0).try_fold(1usize, |all, &n| all.checked_mul(n));
-    if array.size() == 0 && lists.is_none_or(|lists| lists > MOST_EMPTY_LISTS) {
+    if array.size() == 0 && lists.is_none_or(|lists| lists > MAX_EMPTY_LISTS) {
         return Err(PyValueError::new_err(format!(
-            "[tolist] got an array of shape {}, expected at most {MOST_EMPTY_LISTS} empty lists",
+            "[tolist] got an array of shape {}, expected at most {MAX_EMPTY_LISTS} empty lists",
             array.shape()
         )));
     }
     let dense = crate::enter::enter(py, || array.to_dense())?;
     let dtype = dense.dtype();
     match viewed_format(dtype) {
-        Some(format) if dense.size() >= WORTH_A_VIEW && dense.ndim() <= MOST_VIEWED => {
+        Some(format) if dense.size() >= MIN_FOR_VIEW && dense.ndim() <= MAX_VIEW_AXES => {
             to_list_by_view(py, &dense, format)
         }
         Some(_) | None => nest(py, dense_bytes(&dense), dense.shape(), dtype, dtype.size()),
@@ -387,10 +387,10 @@ pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
 }
 
 /// Fewer numbers are made one by one before a `memoryview` is there.
-const WORTH_A_VIEW: usize = 64;
+const MIN_FOR_VIEW: usize = 64;
 
 /// Axes that a `memoryview` may have.
-const MOST_VIEWED: usize = 64;
+const MAX_VIEW_AXES: usize = 64;
 
 /// The format of elements that a `memoryview` reads as the numbers that lists have here.
 fn viewed_format(dtype: DType) -> Option<&'static str> {

@@ -15,7 +15,7 @@ use umber_core::graph::ArrayInternals;
 use umber_core::{Array, Error, Result, Scalar, eager};
 
 use crate::environment::is_eager;
-use crate::explain::SETTLED;
+use crate::error_text::NAMES_ITS_FUNCTION;
 
 /// The exception classes of `umber.core` that Python does not have. Each derives from all that programs catch for the
 /// fault, be they written for Python's habits or for MLX.
@@ -184,7 +184,7 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
             // Kinds that are added later are failures of a run until they are given a class here.
             _ => PyRuntimeError::new_err(text),
         };
-        if error.is_deferred() { crate::explain::settled(py, exception) } else { exception }
+        if error.is_deferred() { crate::error_text::mark_final(py, exception) } else { exception }
     })
 }
 
@@ -221,7 +221,7 @@ pub(crate) fn as_ours(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
         return error;
     };
     let value = error.value(py);
-    if error.traceback(py).is_some() || value.hasattr(SETTLED).unwrap_or(true) {
+    if error.traceback(py).is_some() || value.hasattr(NAMES_ITS_FUNCTION).unwrap_or(true) {
         return error;
     }
     let made = || {

@@ -9,10 +9,10 @@ pub(crate) struct Enumeration {
     name: &'static str,
     doc: &'static str,
     members: &'static [&'static str],
-    made: PyOnceLock<Made>,
+    made: PyOnceLock<EnumClass>,
 }
 
-struct Made {
+struct EnumClass {
     class: Py<PyAny>,
     members: Vec<Py<PyAny>>,
 }
@@ -27,7 +27,7 @@ impl Enumeration {
         Enumeration { name, doc, members, made: PyOnceLock::new() }
     }
 
-    fn made(&self, py: Python<'_>) -> PyResult<&Made> {
+    fn made(&self, py: Python<'_>) -> PyResult<&EnumClass> {
         self.made.get_or_try_init(py, || {
             let base = py.import("enum")?.getattr("Enum")?;
             let keywords = PyDict::new(py);
@@ -38,7 +38,7 @@ impl Enumeration {
             // As MLX writes them: the name, without the value that stands for nothing.
             class.setattr("__repr__", base.getattr("__str__")?)?;
             let members = class.try_iter()?.map(|member| Ok(member?.unbind())).collect::<PyResult<_>>()?;
-            Ok(Made { class: class.unbind(), members })
+            Ok(EnumClass { class: class.unbind(), members })
         })
     }
 

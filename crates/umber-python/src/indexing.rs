@@ -14,9 +14,9 @@ use crate::args::Operand;
 use crate::array::PyArray;
 use crate::convert;
 use crate::enter::{OrRaise, enter, to_exception};
-use crate::explain::under;
-use crate::made::Made;
-use crate::narrowing::is_under_mlx;
+use crate::error_text::with_name;
+use crate::narrow_x64::is_under_mlx;
+use crate::new_array::NewArray;
 use crate::operators::class_of_kind;
 use ops::Index;
 use ops::indexing::Entry;
@@ -117,7 +117,7 @@ fn places_and_axes(index: &Bound<'_, PyAny>) -> Option<SmallVec<[Entry; 4]>> {
 
 #[inline]
 fn place(entry: &Bound<'_, PyAny>) -> Option<Entry> {
-    if entry.is_exact_instance_of::<PyInt>() { entry.extract().ok().map(Entry::Place) } else { None }
+    if entry.is_exact_instance_of::<PyInt>() { entry.extract().ok().map(Entry::Index) } else { None }
 }
 
 /// Is it the slice `:`?
@@ -189,7 +189,10 @@ fn is_lazy(indices: &Indices) -> bool {
 /// Compute index arrays that wait: what is written in place is lost to indices that turn out to lie outside later.
 ///
 /// Those that a transform follows have no values to look at yet.
-pub(crate) fn settle<'a>(py: Python<'_>, arrays: impl IntoIterator<Item = &'a Array>) -> PyResult<()> {
+pub(crate) fn evaluate_index<'a>(
+    py: Python<'_>,
+    arrays: impl IntoIterator<Item = &'a Array>,
+) -> PyResult<()> {
     let is_pending = |array: &&Array| !array.is_evaluated() && !array.is_traced();
     let pending: Vec<Array> = arrays.into_iter().filter(is_pending).cloned().collect();
     if pending.is_empty() {
@@ -198,17 +201,17 @@ pub(crate) fn settle<'a>(py: Python<'_>, arrays: impl IntoIterator<Item = &'a Ar
     enter(py, move || umber_core::eval(&pending))
 }
 
-/// As [`settle`], of the arrays in an index expression.
-fn settle_index(py: Python<'_>, indices: &Indices) -> PyResult<()> {
-    settle(
+/// As [`evaluate_index`], of the arrays in an index expression.
+fn evaluate_index_entries(py: Python<'_>, indices: &Indices) -> PyResult<()> {
+    evaluate_index(
         py,
         indices.iter().filter_map(|index| if let Index::Array(array) = index { Some(array) } else { None }),
     )
 }
 
-/// As [`settle`], of the arrays in an index expression of Python's.
-pub(crate) fn settle_object(index: &Bound<'_, PyAny>) -> PyResult<()> {
-    settle_index(index.py(), &parse(index)?)
+/// As [`evaluate_index`], of the arrays in an index expression of Python's.
+pub(crate) fn evaluate_index_object(index: &Bound<'_, PyAny>) -> PyResult<()> {
+    evaluate_index_entries(index.py(), &parse(index)?)
 }
 
 fn read(py: Python<'_>, array: &Array, indices: &Indices) -> PyResult<Array> {
@@ -226,11 +229,11 @@ fn write(
     indices: &Indices,
     values: &Bound<'_, PyAny>,
 ) -> PyResult<Array> {
-    let values = match under(py, "index", || values.extract::<Operand>())? {
+    let values = match with_name(py, "index", || values.extract::<Operand>())? {
         Operand::Array(values) => values,
         Operand::Number(value) => {
             let dtype = array.dtype();
-            under(py, "index", || crate::args::check_fits(value, dtype))?;
+            with_name(py, "index", || crate::args::check_fits(value, dtype))?;
             Array::scalar(value, dtype)
         }
     };
@@ -258,7 +261,7 @@ fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if !part.get().is_widened() || is_held_elsewhere() || is_under_mlx() {
         return Ok(());
     }
-    let widened = part.get().now(value.py()).dtype();
+    let widened = part.get().get_cloned(value.py()).dtype();
     if class_of_kind(widened) <= class_of_kind(array.dtype()) {
         return Ok(());
     }
@@ -275,23 +278,23 @@ impl PyArray {
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         if let Some(entries) = places_and_axes(index) {
             // SAFETY: a look at fields.
-            let part = unsafe { self.peek(index.py(), |array| ops::indexing::part(array, &entries)) };
+            let part = unsafe { self.with_ref(index.py(), |array| ops::indexing::part(array, &entries)) };
             if let Some(part) = part {
-                return Made::sharing(part).object(index.py());
+                return NewArray::sharing(part).object(index.py());
             }
         }
-        let indices = under(index.py(), "index", || parse(index))?;
-        let array = self.now(index.py());
+        let indices = with_name(index.py(), "index", || parse(index))?;
+        let array = self.get_cloned(index.py());
         // Places in a list are as constant as integers are, and refused as early.
         if has_list(index) {
             ops::check_index(&array, &indices).or_raise()?;
         }
-        Made::from(read(index.py(), &array, &indices)?).object(index.py())
+        NewArray::from(read(index.py(), &array, &indices)?).object(index.py())
     }
 
     fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let indices = under(index.py(), "index", || parse(index))?;
-        settle_index(index.py(), &indices)?;
+        let indices = with_name(index.py(), "index", || parse(index))?;
+        evaluate_index_entries(index.py(), &indices)?;
         let array = self.get();
         check_augmented(&array, value)?;
         let updated = write(index.py(), ScatterKind::Set, &array, &indices, value)?;
@@ -324,44 +327,47 @@ pub(crate) struct ArrayAt {
 }
 
 impl ArrayAt {
-    fn update(&self, kind: ScatterKind, value: &Bound<'_, PyAny>) -> PyResult<Made> {
+    fn update(&self, kind: ScatterKind, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         let Some(indices) = &self.indices else {
             return Err(PyTypeError::new_err(
                 "[at] got no index, expected one first: a.at[index].add(value)",
             ));
         };
         let array = self.array.get().get();
-        write(value.py(), kind, &array, indices, value).map(Made::from)
+        write(value.py(), kind, &array, indices, value).map(NewArray::from)
     }
 }
 
 #[pymethods]
 impl ArrayAt {
     fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<ArrayAt> {
-        Ok(ArrayAt { array: self.array.clone_ref(py), indices: Some(under(py, "index", || parse(index))?) })
+        Ok(ArrayAt {
+            array: self.array.clone_ref(py),
+            indices: Some(with_name(py, "index", || parse(index))?),
+        })
     }
 
     /// The array with `value` added at the index.
-    fn add(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
+    fn add(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         self.update(ScatterKind::Add, value)
     }
 
     /// The array with `value` subtracted at the index.
-    fn subtract(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
-        let negative = under(value.py(), "index", || negated(value, &self.array.get().get()))?;
-        self.update(ScatterKind::Add, Made::from(negative).object(value.py())?.as_any())
+    fn subtract(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
+        let negative = with_name(value.py(), "index", || negated(value, &self.array.get().get()))?;
+        self.update(ScatterKind::Add, NewArray::from(negative).object(value.py())?.as_any())
     }
 
     /// The array multiplied by `value` at the index.
-    fn multiply(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
+    fn multiply(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         self.update(ScatterKind::Multiply, value)
     }
 
     /// The array divided by `value` at the index; integers as by `//`.
-    fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
+    fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         let (py, like) = (value.py(), self.array.get().get());
         let own = like.dtype();
-        let divisor = under(py, "index", || value.extract::<Operand>()?.beside(&like))?;
+        let divisor = with_name(py, "index", || value.extract::<Operand>()?.beside(&like))?;
         let (divisor, quotient): (Array, Quotient) = if own.is_integer() {
             (ops::astype(&divisor, own).or_raise()?, ops::floor_divide)
         } else {
@@ -371,7 +377,7 @@ impl ArrayAt {
         if !indices.iter().any(|index| matches!(index, Index::Array(_))) {
             // Nothing is named twice.
             let old = read(py, &like, indices)?;
-            let quotient = Made::from(quotient(&old, &divisor).or_raise()?);
+            let quotient = NewArray::from(quotient(&old, &divisor).or_raise()?);
             return self.update(ScatterKind::Set, quotient.object(py)?.as_any());
         }
         // By all divisors of an element at once: they meet in the widest dtype there is for them.
@@ -381,19 +387,19 @@ impl ArrayAt {
             _ => own.inexact(),
         };
         let ones = ops::ones(like.shape(), wide);
-        let divisor = Made::from(ops::astype(&divisor, wide).or_raise()?).object(py)?;
+        let divisor = NewArray::from(ops::astype(&divisor, wide).or_raise()?).object(py)?;
         let divisors = write(py, ScatterKind::Multiply, &ones, indices, divisor.as_any())?;
         let whole = quotient(&ops::astype(&like, wide).or_raise()?, &divisors).or_raise()?;
-        ops::astype(&whole, own).or_raise().map(Made::from)
+        ops::astype(&whole, own).or_raise().map(NewArray::from)
     }
 
     /// The array with the larger of it and `value` at the index.
-    fn maximum(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
+    fn maximum(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         self.update(ScatterKind::Maximum, value)
     }
 
     /// The array with the smaller of it and `value` at the index.
-    fn minimum(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
+    fn minimum(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         self.update(ScatterKind::Minimum, value)
     }
 }

@@ -3,30 +3,30 @@
 mod args;
 mod array;
 mod array_like;
-mod attached;
-mod boundary;
 mod convert;
 mod dtype;
 mod enter;
 mod enumeration;
 mod environment;
-mod explain;
+mod error_text;
+mod error_trampolines;
+mod gil_cell;
 mod indexing;
 mod interop;
 mod io;
-mod made;
 mod memory;
 mod named_tuple;
 mod namespace;
-mod narrowing;
+mod narrow_x64;
+mod new_array;
 mod operators;
 mod ops;
-mod outside;
 mod printing;
+mod pytree;
 mod random_key;
 mod streams;
+mod trace_scope;
 mod transforms;
-mod trees;
 
 use pyo3::prelude::*;
 
@@ -35,13 +35,13 @@ use pyo3::prelude::*;
 /// # Errors
 /// What Python raises where memory is short.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    attached::require_lock(module.py())?;
+    gil_cell::require_lock(module.py())?;
     environment::check(module.py())?;
     enter::register(module)?;
     dtype::register(module)?;
     streams::register(module)?;
     array::register(module)?;
-    narrowing::register(module)?;
+    narrow_x64::register(module)?;
     array_like::register(module)?;
     indexing::register(module)?;
     interop::register(module)?;
@@ -51,6 +51,6 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     printing::register(module)?;
     namespace::register(module)?;
     ops::register(module)?;
-    boundary::guard(module)?;
+    error_trampolines::guard(module)?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// A class of named tuples, made when it is first needed.
 pub(crate) struct NamedTuple {
@@ -23,7 +23,7 @@ impl NamedTuple {
     pub(crate) fn of<'py>(
         &self,
         py: Python<'py>,
-        arrays: impl IntoIterator<Item = Made>,
+        arrays: impl IntoIterator<Item = NewArray>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let class = self.class.get_or_try_init(py, || {
             let keywords = PyDict::new(py);
@@ -32,7 +32,7 @@ impl NamedTuple {
             let class = py.import("collections")?.call_method("namedtuple", arguments, Some(&keywords))?;
             Ok::<_, PyErr>(class.unbind())
         })?;
-        let arrays: Vec<Made> = arrays.into_iter().collect();
+        let arrays: Vec<NewArray> = arrays.into_iter().collect();
         class.bind(py).call_method1("_make", (arrays,))
     }
 }

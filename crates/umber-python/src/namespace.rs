@@ -13,7 +13,7 @@ use crate::args::{DeviceArg, StreamArg, placed};
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
 use crate::enter::{OrRaise, to_exception};
-use crate::made::Made;
+use crate::new_array::NewArray;
 use crate::ops::is_kind;
 use crate::streams::{PyDevice, PyStream};
 
@@ -66,7 +66,7 @@ impl PyArray {
         if moved.is_same(&array) {
             return Ok(slf.clone().into_any());
         }
-        Ok(Made::from(moved).object(slf.py())?.into_any())
+        Ok(NewArray::from(moved).object(slf.py())?.into_any())
     }
 }
 

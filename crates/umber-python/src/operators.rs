@@ -8,29 +8,29 @@ use umber_core::ops::Side;
 use umber_core::types::{BinaryKind, Kind, error};
 use umber_core::{Array, DType, Result, Scalar, ops};
 
-use crate::args::{self, Operand, StreamArg, on};
+use crate::args::{self, Operand, StreamArg, record_on};
 use crate::array::PyArray;
 use crate::convert;
 use crate::enter::{OrRaise, to_exception};
-use crate::explain::under;
-use crate::made::Made;
+use crate::error_text::with_name;
 use crate::namespace::check_in_place;
+use crate::new_array::NewArray;
 
 /// What an operator gives: an array, or `NotImplemented` when the other side may know better.
-enum Answer {
-    Array(Made),
+enum OperatorResult {
+    Array(NewArray),
     NotImplemented,
 }
 
-impl<'py> IntoPyObject<'py> for Answer {
+impl<'py> IntoPyObject<'py> for OperatorResult {
     type Target = PyAny;
     type Output = Bound<'py, PyAny>;
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Answer::Array(array) => Ok(array.object(py)?.into_any()),
-            Answer::NotImplemented => Ok(py.NotImplemented().into_bound(py)),
+            OperatorResult::Array(array) => Ok(array.object(py)?.into_any()),
+            OperatorResult::NotImplemented => Ok(py.NotImplemented().into_bound(py)),
         }
     }
 }
@@ -41,7 +41,7 @@ type Binary = fn(&Array, &Array) -> Result<Array>;
 #[inline]
 fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(other) = other.cast::<PyArray>() {
-        return Ok(Some(other.get().now(other.py())));
+        return Ok(Some(other.get().get_cloned(other.py())));
     }
     if let Some(number) = args::weak_number(other)? {
         return Operand::Number(number).beside(own).map(Some);
@@ -67,36 +67,36 @@ fn is_other_sequence(own: &Array, other: &Bound<'_, PyAny>, array: &Array) -> bo
 
 /// The result of an operator whose operands have one dtype; `None` for what goes the usual way.
 #[inline]
-fn direct(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<Answer> {
+fn direct(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<OperatorResult> {
     let py = other.py();
     // SAFETY: neither arithmetic on memory nor making a node runs Python code or lets go of its lock.
     let made = unsafe {
         match other.cast::<PyArray>() {
-            Ok(other) => {
-                this.peek(py, |own| other.get().peek(py, |other| ops::direct::binary(kind, own, other)))
-            }
+            Ok(other) => this.with_ref(py, |own| {
+                other.get().with_ref(py, |other| ops::fast_path::binary(kind, own, other))
+            }),
             Err(_) => {
                 let number = args::plain_number(other)?;
-                this.peek(py, |own| ops::direct::with_number(kind, own, number, side))
+                this.with_ref(py, |own| ops::fast_path::with_number(kind, own, number, side))
             }
         }
     };
-    made.map(Made::sharing).map(Answer::Array)
+    made.map(NewArray::sharing).map(OperatorResult::Array)
 }
 
 #[inline]
-fn left(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<Answer> {
-    let own = this.now(other.py());
-    match under(other.py(), name, || other_operand(&own, other))? {
-        Some(other) => Ok(Answer::Array(op(&own, &other).or_raise()?.into())),
+fn left(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<OperatorResult> {
+    let own = this.get_cloned(other.py());
+    match with_name(other.py(), name, || other_operand(&own, other))? {
+        Some(other) => Ok(OperatorResult::Array(op(&own, &other).or_raise()?.into())),
         None => refuse_or_defer(name, other),
     }
 }
 
-fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<Answer> {
-    let own = this.now(other.py());
-    match under(other.py(), name, || other_operand(&own, other))? {
-        Some(other) => Ok(Answer::Array(op(&other, &own).or_raise()?.into())),
+fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<OperatorResult> {
+    let own = this.get_cloned(other.py());
+    match with_name(other.py(), name, || other_operand(&own, other))? {
+        Some(other) => Ok(OperatorResult::Array(op(&other, &own).or_raise()?.into())),
         None => refuse_or_defer(name, other),
     }
 }
@@ -105,10 +105,10 @@ fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> Py
 ///
 /// Python's own classes do not, but a sequence would be repeated `int(array)` times by `*`.
 #[cold]
-fn refuse_or_defer(name: &str, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+fn refuse_or_defer(name: &str, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
     let class = other.get_type();
     if other.is_none() || class.module()? != "builtins" {
-        return Ok(Answer::NotImplemented);
+        return Ok(OperatorResult::NotImplemented);
     }
     Err(not_an_operand(name, other)?)
 }
@@ -120,8 +120,8 @@ fn not_an_operand(name: &str, other: &Bound<'_, PyAny>) -> PyResult<PyErr> {
 
 /// `this op= other`: the result is computed anew and put in place.
 fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<()> {
-    let (own, py) = (this.now(other.py()), other.py());
-    let Some(other) = under(other.py(), name, || other_operand(&own, other))? else {
+    let (own, py) = (this.get_cloned(other.py()), other.py());
+    let Some(other) = with_name(other.py(), name, || other_operand(&own, other))? else {
         return Err(not_an_operand(name, other)?);
     };
     // The quotient of integers is no integer, and whoever shares the array or a part of it would not see it.
@@ -160,18 +160,18 @@ macro_rules! operators {
         #[pymethods]
         impl PyArray {
             $(
-                fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+                fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
                     $(
-                        if let Some(answer) = direct(self, other, BinaryKind::$kind, Side::Right) {
-                            return Ok(answer);
+                        if let Some(output) = direct(self, other, BinaryKind::$kind, Side::Right) {
+                            return Ok(output);
                         }
                     )?
                     left(self, other, stringify!($function), ops::$function)
                 }
-                fn $reflected(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+                fn $reflected(&self, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
                     $(
-                        if let Some(answer) = direct(self, other, BinaryKind::$kind, Side::Left) {
-                            return Ok(answer);
+                        if let Some(output) = direct(self, other, BinaryKind::$kind, Side::Left) {
+                            return Ok(output);
                         }
                     )?
                     right(self, other, stringify!($function), ops::$function)
@@ -202,7 +202,7 @@ operators! {
 /// Quotient and remainder, or `NotImplemented`.
 fn quotient(a: Array, b: Array, py: Python<'_>) -> PyResult<Py<PyAny>> {
     let (quotient, remainder) = ops::divmod(&a, &b).or_raise()?;
-    Ok((Made::from(quotient), Made::from(remainder)).into_pyobject(py)?.into_any().unbind())
+    Ok((NewArray::from(quotient), NewArray::from(remainder)).into_pyobject(py)?.into_any().unbind())
 }
 
 /// A comparison with a number that the dtype of integers or bool cannot hold, which all of them are below or above;
@@ -232,13 +232,13 @@ fn other_comparand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Arr
 
 /// A comparison of integers with what is above or below all that their dtype holds.
 fn all_beyond(own: &Array, is_above: bool, op: CompareOp) -> Array {
-    let answer = match op {
+    let output = match op {
         CompareOp::Eq => false,
         CompareOp::Ne => true,
         CompareOp::Lt | CompareOp::Le => is_above,
         CompareOp::Gt | CompareOp::Ge => !is_above,
     };
-    Array::full(own.shape().clone(), answer, DType::Bool)
+    Array::full(own.shape().clone(), output, DType::Bool)
 }
 
 /// What a comparison takes: also an integer that no dtype holds, of which it matters whether it is positive.
@@ -305,26 +305,26 @@ pub(crate) fn compared(
     op: CompareOp,
     stream: Option<StreamArg>,
     function: Binary,
-) -> PyResult<Made> {
-    let answer = match (&a, &b) {
+) -> PyResult<NewArray> {
+    let output = match (&a, &b) {
         (Comparand::Operand(Operand::Array(own)), other) => {
             other.side(own).map(|is_above| all_beyond(own, is_above, op))
         }
         (other, Comparand::Operand(Operand::Array(own))) => {
-            other.side(own).map(|is_above| all_beyond(own, is_above, turned(op)))
+            other.side(own).map(|is_above| all_beyond(own, is_above, mirrored_comparison(op)))
         }
         _ => None,
     };
-    if let Some(answer) = answer {
-        return Ok(answer.into());
+    if let Some(output) = output {
+        return Ok(output.into());
     }
     let dtypes = (a.dtype(), b.dtype());
     let (a, b) = Operand::pair(a.operand(dtypes.1)?, b.operand(dtypes.0)?)?;
-    on(stream, || function(&a, &b)).map(Made::from)
+    record_on(stream, || function(&a, &b)).map(NewArray::from)
 }
 
 /// The comparison that holds for `b, a` where `op` holds for `a, b`.
-fn turned(op: CompareOp) -> CompareOp {
+fn mirrored_comparison(op: CompareOp) -> CompareOp {
     match op {
         CompareOp::Lt => CompareOp::Gt,
         CompareOp::Le => CompareOp::Ge,
@@ -339,7 +339,7 @@ impl PyArray {
     /// Quotient rounded down and remainder, as Python's `divmod` gives them: a tuple.
     fn __divmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let own = self.get();
-        match under(other.py(), "divmod", || other_operand(&own, other))? {
+        match with_name(other.py(), "divmod", || other_operand(&own, other))? {
             Some(other_array) => quotient(own, other_array, other.py()),
             None => Ok(other.py().NotImplemented()),
         }
@@ -347,54 +347,58 @@ impl PyArray {
 
     fn __rdivmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let own = self.get();
-        match under(other.py(), "divmod", || other_operand(&own, other))? {
+        match with_name(other.py(), "divmod", || other_operand(&own, other))? {
             Some(other_array) => quotient(other_array, own, other.py()),
             None => Ok(other.py().NotImplemented()),
         }
     }
 
     /// The same as `/`.
-    fn __div__(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+    fn __div__(&self, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
         left(self, other, "divide", ops::divide)
     }
 
     /// The same as `/`, from the right.
-    fn __rdiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+    fn __rdiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
         right(self, other, "divide", ops::divide)
     }
 
-    fn __pow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
+    fn __pow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
         if !modulo.is_none() {
-            return Ok(Answer::NotImplemented);
+            return Ok(OperatorResult::NotImplemented);
         }
         match direct(self, other, BinaryKind::Power, Side::Right) {
-            Some(answer) => Ok(answer),
+            Some(output) => Ok(output),
             None => left(self, other, "power", ops::power),
         }
     }
 
-    fn __rpow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
-        if modulo.is_none() { right(self, other, "power", ops::power) } else { Ok(Answer::NotImplemented) }
+    fn __rpow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
+        if modulo.is_none() {
+            right(self, other, "power", ops::power)
+        } else {
+            Ok(OperatorResult::NotImplemented)
+        }
     }
 
     fn __ipow__(&self, other: &Bound<'_, PyAny>, _modulo: &Bound<'_, PyAny>) -> PyResult<()> {
         update(self, other, "power", ops::power)
     }
 
-    fn __neg__(&self) -> PyResult<Made> {
-        ops::negative(&self.get()).or_raise().map(Made::from)
+    fn __neg__(&self) -> PyResult<NewArray> {
+        ops::negative(&self.get()).or_raise().map(NewArray::from)
     }
 
     fn __pos__(&self) -> PyArray {
         self.get().into()
     }
 
-    fn __abs__(&self) -> PyResult<Made> {
-        ops::abs(&self.get()).or_raise().map(Made::from)
+    fn __abs__(&self) -> PyResult<NewArray> {
+        ops::abs(&self.get()).or_raise().map(NewArray::from)
     }
 
-    fn __invert__(&self) -> PyResult<Made> {
-        ops::bitwise_invert(&self.get()).or_raise().map(Made::from)
+    fn __invert__(&self) -> PyResult<NewArray> {
+        ops::bitwise_invert(&self.get()).or_raise().map(NewArray::from)
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
@@ -407,12 +411,12 @@ impl PyArray {
             CompareOp::Gt => BinaryKind::Greater,
             CompareOp::Ge => BinaryKind::GreaterEqual,
         };
-        if let Some(answer) = direct(self, other, kind, Side::Right) {
-            return Ok(answer.into_pyobject(py)?.unbind());
+        if let Some(output) = direct(self, other, kind, Side::Right) {
+            return Ok(output.into_pyobject(py)?.unbind());
         }
         let own = self.get();
-        if let Some(answer) = beyond(&own, other, op)? {
-            return Ok(Made::from(answer).object(py)?.into_any().unbind());
+        if let Some(output) = beyond(&own, other, op)? {
+            return Ok(NewArray::from(output).object(py)?.into_any().unbind());
         }
         let function: Binary = match op {
             CompareOp::Lt => ops::less,
@@ -430,10 +434,10 @@ impl PyArray {
             // Whatever is no array is equal to none: Python answers by identity.
             (Ok(None), _) | (Err(_), CompareOp::Eq | CompareOp::Ne) => return Ok(py.NotImplemented()),
             (Err(error), CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge) => {
-                return under(py, kind.name(), || Err(error));
+                return with_name(py, kind.name(), || Err(error));
             }
         };
-        let answer: Made = function(&own, &other).or_raise()?.into();
-        Ok(answer.object(py)?.into_any().unbind())
+        let output: NewArray = function(&own, &other).or_raise()?.into();
+        Ok(output.object(py)?.into_any().unbind())
     }
 }

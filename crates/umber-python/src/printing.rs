@@ -9,7 +9,7 @@ use umber_core::Array;
 use umber_core::runtime::printing::text;
 
 /// More decimals than any dtype has.
-const MOST_DECIMALS: i32 = 1100;
+const MAX_DECIMALS: i32 = 1100;
 /// The precision that means the shortest form of six significant digits.
 const SHORTEST: i32 = -1;
 
@@ -46,11 +46,11 @@ impl PrintOptionsContext {
 }
 
 fn checked(op: &str, precision: i32) -> PyResult<i32> {
-    if (SHORTEST..=MOST_DECIMALS).contains(&precision) {
+    if (SHORTEST..=MAX_DECIMALS).contains(&precision) {
         return Ok(precision);
     }
     Err(PyValueError::new_err(format!(
-        "[{op}] got precision {precision}, expected a number of decimals from 0 to {MOST_DECIMALS}, or -1"
+        "[{op}] got precision {precision}, expected a number of decimals from 0 to {MAX_DECIMALS}, or -1"
     )))
 }
 

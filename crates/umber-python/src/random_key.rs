@@ -12,7 +12,7 @@ use umber_core::ops::random;
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// The object, as long as anybody has it: held from here it would keep the graph of a trace.
 static SHOWN: Mutex<Option<Py<PyWeakrefReference>>> = Mutex::new(None);
@@ -23,11 +23,11 @@ static ADDRESS: AtomicUsize = AtomicUsize::new(0);
 pub(crate) fn object(py: Python<'_>) -> PyResult<Bound<'_, PyArray>> {
     let key = random::state().or_raise()?;
     if let Some(shown) = shown(py)
-        && shown.get().now(py).is_same(&key)
+        && shown.get().get_cloned(py).is_same(&key)
     {
         return Ok(shown);
     }
-    let shown = Made::from(key).object(py)?;
+    let shown = NewArray::from(key).object(py)?;
     let reference = PyWeakrefReference::new(&shown)?.unbind();
     ADDRESS.store(shown.get().address(), Ordering::Relaxed);
     let before = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).replace(reference);
@@ -44,7 +44,7 @@ pub(crate) fn follow(py: Python<'_>, object: &PyArray, array: &Array) -> PyResul
 #[cold]
 fn follow_shown(py: Python<'_>, object: &PyArray, array: &Array) -> PyResult<()> {
     let is_it = shown(py).is_some_and(|shown| shown.get().address() == object.address());
-    if is_it && random::state().or_raise()?.is_same(&object.now(py)) {
+    if is_it && random::state().or_raise()?.is_same(&object.get_cloned(py)) {
         random::set_state(array.clone()).or_raise()?;
     }
     Ok(())

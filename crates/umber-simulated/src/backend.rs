@@ -17,7 +17,7 @@ use umber_types::{Context, DType, Device, Layout, Result, Stream, bail, ensure};
 use crate::Simulated;
 use crate::block::{self, Block, Memory};
 use crate::stream::Item;
-use crate::work::{Action, End, Place, Work, dense};
+use crate::work::{Action, End, Place, QueuedWork, dense};
 
 // SAFETY: outputs are dense blocks of their specs' size, donated inputs of that size, or views of an input.
 unsafe impl Backend for Simulated {
@@ -46,7 +46,7 @@ unsafe impl Backend for Simulated {
 
     unsafe fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event> {
         self.machine.check_process()?;
-        self.machine.violations.settle()?;
+        self.machine.violations.check_drained()?;
         if self.machine.faults.refuses_launch() {
             bail!(Runtime("simulated"), "launch refused");
         }
@@ -57,7 +57,7 @@ unsafe impl Backend for Simulated {
         let (name, context) = (name_of(op), task.context.clone());
         if let Some(layout) = task.inputs.first().and_then(|input| op.view(input.layout())) {
             let output = task.inputs[0].with_layout(layout);
-            let work = Work { name, context, reads, writes: Vec::new(), action: Action::View };
+            let work = QueuedWork { name, context, reads, writes: Vec::new(), action: Action::View };
             let event = self.start(stream, work)?;
             task.outputs[0] = Some(output);
             return Ok(event);
@@ -73,7 +73,7 @@ unsafe impl Backend for Simulated {
             outputs: places,
             fails: self.machine.faults.fails_kernel(),
         };
-        let event = self.start(stream, Work { name, context, reads, writes, action })?;
+        let event = self.start(stream, QueuedWork { name, context, reads, writes, action })?;
         task.outputs = outputs.into_iter().map(Some).collect();
         Ok(event)
     }
@@ -116,7 +116,7 @@ unsafe impl Backend for Simulated {
             End::Device(place)
         };
         let action = Action::Copy { from: source, to: target, dtype };
-        self.start(stream, Work { name: "copy", context: Context::default(), reads, writes, action })
+        self.start(stream, QueuedWork { name: "copy", context: Context::default(), reads, writes, action })
     }
 
     fn wait(&self, stream: Stream, event: Event) -> Result<()> {
@@ -212,13 +212,13 @@ impl Simulated {
     }
 
     /// Check that work is ordered after what it conflicts with, number it and enqueue it.
-    fn start(&self, stream: u32, work: Work) -> Result<Event> {
+    fn start(&self, stream: u32, work: QueuedWork) -> Result<Event> {
         let ids = |blocks: &[Arc<Block>]| blocks.iter().map(|block| block.id).collect::<SmallVec<[u64; 4]>>();
         let queue = self.machine.streams.served(stream)?;
         let mut order = self.machine.order();
         match order.start(stream, work.name, &ids(&work.reads), &ids(&work.writes)) {
             Ok(number) => {
-                queue.push(Item::Work(Box::new(work)));
+                queue.push(Item::QueuedWork(Box::new(work)));
                 let stream = Stream { index: stream, device: self.machine.device };
                 Ok(Event { stream, number })
             }

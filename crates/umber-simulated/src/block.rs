@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
 use umber_core::graph::Storage;
-use umber_core::memory::{Access, Buffer, DeviceMemory, Event, Stability, allocator};
+use umber_core::memory::{Access, Buffer, DeviceMemory, Event, ExternalWrites, allocator};
 use umber_types::{DType, Device, Layout, Result, Scalar};
 
 use crate::work::Failure;
@@ -68,7 +68,8 @@ fn wrapped<K: Send + Sync + 'static>(
 ) -> Storage {
     // SAFETY: what `keep` holds owns these bytes (see the callers) and is dropped with the buffer. Who writes them has been ordered
     // with who reads them: by the race detector on the device, by `Backend::copy`'s contract on the host.
-    let buffer = unsafe { Buffer::foreign(start, bytes, Access::Writable, Stability::Fixed, Box::new(keep)) };
+    let buffer =
+        unsafe { Buffer::foreign(start, bytes, Access::Writable, ExternalWrites::Fixed, Box::new(keep)) };
     Storage::new(Arc::new(buffer), layout)
 }
 

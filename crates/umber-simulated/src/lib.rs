@@ -197,7 +197,7 @@ impl Violations {
     }
 
     /// Answer with the error that is owed.
-    fn settle(&self) -> Result<()> {
+    fn check_drained(&self) -> Result<()> {
         lock(&self.owed).take().map_or(Ok(()), Err)
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use umber_types::{Result, error};
 
 use crate::delays::Delays;
-use crate::work::{Failure, Work};
+use crate::work::{Failure, QueuedWork};
 use crate::{Config, Violations, lock};
 
 /// How long a thread stays without work.
@@ -18,7 +18,7 @@ pub(crate) enum Item {
     /// Begin nothing before another stream's work is over, up to this number.
     Wait(Arc<Queue>, u64),
     /// Compute or copy.
-    Work(Box<Work>),
+    QueuedWork(Box<QueuedWork>),
 }
 
 #[derive(Default)]
@@ -184,7 +184,7 @@ impl Queue {
                     queue.wait_until(number);
                     Ok(())
                 }
-                Item::Work(work) => {
+                Item::QueuedWork(work) => {
                     delays.sleep();
                     work.run(violations)
                 }

@@ -68,7 +68,7 @@ pub(crate) enum Action {
 }
 
 /// A piece of work.
-pub(crate) struct Work {
+pub(crate) struct QueuedWork {
     /// The name of the operation.
     pub(crate) name: &'static str,
     /// What is added to the text of an error.
@@ -90,11 +90,11 @@ impl Place {
     }
 }
 
-impl Work {
+impl QueuedWork {
     /// Do it, unless work failed that was to fill what it reads.
     pub(crate) fn run(self, violations: &Violations) -> std::result::Result<(), Failure> {
         let _step = fork::NoForkGuard::begin();
-        let Work { name, context, reads, writes, action } = self;
+        let QueuedWork { name, context, reads, writes, action } = self;
         let result = match reads.iter().find_map(|block| block.failure()) {
             Some(failure) => Err(failure),
             None => catch_unwind(AssertUnwindSafe(|| action.run(name, violations)))

@@ -61,8 +61,8 @@ fn views_are_transferred() {
     let host = numbers([20, 30]);
     let x = on(GPU, || &host + 0.0);
     eval(&[x.clone()]).unwrap();
-    let turned = ops::transpose(&x, None).unwrap();
-    let corner = on(OTHER, || ops::split(&turned, ops::Split::Sections(10), 0).unwrap()[9].clone() * 1.0);
+    let transposed = ops::transpose(&x, None).unwrap();
+    let corner = on(OTHER, || ops::split(&transposed, ops::Split::Sections(10), 0).unwrap()[9].clone() * 1.0);
     eval(&[corner.clone()]).unwrap();
     let host = host.to_vec::<f32>().unwrap();
     let expected: Vec<f32> =
@@ -108,7 +108,7 @@ fn what_a_device_cannot_run_the_cpu_does() {
 fn composite_operations_are_expanded() {
     let devices = devices();
     let (x, host) = on(GPU, || (&numbers([5, 5]) + 0.0, numbers([5, 5])));
-    let softmax = |x: &Array| ops::softmax(x, Some(&[1]), ops::Precision::Given).unwrap();
+    let softmax = |x: &Array| ops::softmax(x, Some(&[1]), ops::Precision::Native).unwrap();
     let (got, expected) =
         (on(GPU, || softmax(&x)).to_vec::<f32>(), on(Device::CPU, || softmax(&host)).to_vec::<f32>());
     let (got, expected) = (got.unwrap(), expected.unwrap());

@@ -13,8 +13,8 @@ use umber_simulated::{Config, Simulated};
 
 /// The device, which one test has at a time, since any kernel may be the one that fails.
 fn device() -> (Simulated, MutexGuard<'static, ()>) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    static SERIAL: Mutex<()> = Mutex::new(());
+    let turn = SERIAL.lock().unwrap_or_else(PoisonError::into_inner);
     (accelerator(Config { seed: 11, memory: 64 << 20, ..Config::default() }), turn)
 }
 

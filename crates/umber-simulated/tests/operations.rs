@@ -48,7 +48,7 @@ fn other_operations() {
         Ok(vec![
             ops::sum(&y, Some(&[0]), KeepAxes::No)?,
             ops::argmax(&y, Some(1), KeepAxes::Yes)?,
-            ops::softmax(&y, Some(&[-1]), Precision::Given)?,
+            ops::softmax(&y, Some(&[-1]), Precision::Native)?,
             ops::sort(&flat, Some(0), SortOrder::Ascending)?,
             ops::cumsum(&y, ScanOrder::along(1), None)?,
         ])
@@ -85,17 +85,17 @@ fn views() {
     let device = device();
     assert_same("views", || {
         let x = &numbers([4, 6]) + 1.0;
-        let turned = ops::transpose(&x, None)?;
-        let spread = ops::broadcast_to(&ops::reshape(&turned, &[6, 4, 1])?, &[6, 4, 3])?;
+        let transposed = ops::transpose(&x, None)?;
+        let spread = ops::broadcast_to(&ops::reshape(&transposed, &[6, 4, 1])?, &[6, 4, 3])?;
         let halves = ops::split(&x, ops::Split::Sections(2), 1)?;
-        Ok(vec![&halves[0] * &halves[1], turned, spread, halves[1].clone(), ops::flip(&x, Some(&[1]))?])
+        Ok(vec![&halves[0] * &halves[1], transposed, spread, halves[1].clone(), ops::flip(&x, Some(&[1]))?])
     });
     assert_same("views of evaluated arrays", || {
         let x = &numbers([4, 6]) + 1.0;
         x.eval()?;
-        let turned = ops::transpose(&x, None)?;
-        let flat = ops::reshape(&turned, &[24])?;
-        Ok(vec![flat, ops::view(&x, DType::Int32)?, &turned * 2.0])
+        let transposed = ops::transpose(&x, None)?;
+        let flat = ops::reshape(&transposed, &[24])?;
+        Ok(vec![flat, ops::view(&x, DType::Int32)?, &transposed * 2.0])
     });
     assert_same("nothing", || {
         let none = ops::zeros(&[0, 3].into(), DType::Float32);

@@ -76,10 +76,10 @@ fn views_and_their_arrays_on_other_streams() {
         device::set_default_stream(streams[0]).unwrap();
         let x = ops::tanh(&numbers([6, 5])).unwrap();
         device::set_default_stream(streams[1]).unwrap();
-        let turned = ops::transpose(&x, None).unwrap();
-        async_eval(&[turned.clone()]).unwrap();
+        let transposed = ops::transpose(&x, None).unwrap();
+        async_eval(&[transposed.clone()]).unwrap();
         device::set_default_stream(streams[2]).unwrap();
-        let sum = ops::sum(&(&turned * &turned), None, KeepAxes::No).unwrap();
+        let sum = ops::sum(&(&transposed * &transposed), None, KeepAxes::No).unwrap();
         let got = values(&sum).unwrap()[0];
         let expected: f64 = values(&x).unwrap().iter().map(|v| v * v).sum();
         assert!((got - expected).abs() < 1e-4, "{got} {expected}");

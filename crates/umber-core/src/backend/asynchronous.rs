@@ -14,7 +14,7 @@ use crate::memory::{Buffer, Event};
 use crate::op::Op;
 
 /// How long the host waits before it asks whether the user has interrupted the program.
-const PATIENCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The backend of a stream's device.
 pub(crate) fn backend_of(stream: Stream) -> Result<&'static dyn Backend> {
@@ -72,7 +72,7 @@ pub(crate) fn finish(buffer: &Buffer, interrupts: &mut Interrupts) -> Result<()>
 pub(crate) fn synchronize(stream: Stream) -> Result<()> {
     let backend = backend_of(stream)?;
     let mut interrupts = Interrupts::new();
-    while !backend.synchronize(stream, PATIENCE)? {
+    while !backend.synchronize(stream, POLL_INTERVAL)? {
         interrupts.check()?;
     }
     Ok(())
@@ -83,7 +83,7 @@ pub(crate) fn synchronize(stream: Stream) -> Result<()> {
 /// # Errors
 /// The work before it failed, or the user has interrupted the program.
 pub(crate) fn finish_event(backend: &dyn Backend, event: Event, interrupts: &mut Interrupts) -> Result<()> {
-    while !backend.finish(event, PATIENCE)? {
+    while !backend.finish(event, POLL_INTERVAL)? {
         interrupts.check()?;
     }
     Ok(())

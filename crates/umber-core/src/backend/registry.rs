@@ -8,10 +8,10 @@ use super::{Backend, Cpu};
 use crate::device;
 
 /// How many devices of a kind there may be.
-const MOST: usize = 16;
+const MAX_DEVICES: usize = 16;
 
 /// The accelerators, by index.
-static ACCELERATORS: [OnceLock<&'static dyn Backend>; MOST] = [const { OnceLock::new() }; MOST];
+static ACCELERATORS: [OnceLock<&'static dyn Backend>; MAX_DEVICES] = [const { OnceLock::new() }; MAX_DEVICES];
 
 /// Let operations run on another device, for as long as the process lives. Accelerators are registered in the order of their
 /// indices.

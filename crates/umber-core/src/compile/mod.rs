@@ -4,12 +4,12 @@
 //! makes elementwise regions single steps, as evaluation would anyway. A call then costs neither the user's function
 //! nor the search for regions, only the making of nodes.
 
-mod adapting;
 pub mod cache;
 mod constants;
-mod other_trace;
-mod reads;
-mod recipe;
+mod reference_trace;
+mod replay_plan;
+mod shape_guards;
+mod shape_refinement;
 mod shapeless;
 mod simplify;
 
@@ -27,21 +27,21 @@ use crate::primitives::leaf::Leaf;
 use crate::transforms::{Trace, expanded};
 pub use cache::Cache;
 use constants::fold;
-pub use reads::{Asked, Reads, SlotRead};
-use recipe::{Followed, Recipe};
+use replay_plan::{ReplayPlan, TracedInputs};
+pub use shape_guards::{GuardKind, ShapeGuard, ShapeGuards};
 pub(crate) use shapeless::changes;
-pub use shapeless::{Alike, Family, FreeAxes};
+pub use shapeless::{EqualAxes, FreeAxes, ShapeGenericTrace};
 pub use simplify::simplify;
 
 /// A function for arguments of certain shapes and dtypes, ready to be called.
 #[derive(Debug)]
 pub struct CompiledGraph {
     /// Of the arguments, without those it captured.
-    given: usize,
+    argument_count: usize,
     /// With regions fused.
-    fused: Recipe,
+    fused: ReplayPlan,
     /// As traced, for transforms that follow the call: fusion folds away what only matters to them.
-    plain: Recipe,
+    plain: ReplayPlan,
     /// What the function saw besides its arguments: the last arguments of `plain`.
     captured: Vec<Array>,
     /// The last arguments of `fused`: besides what was captured, what its steps make of constants alone.
@@ -49,7 +49,7 @@ pub struct CompiledGraph {
     /// Does it hold an array that another transform is following?
     captures_traced: bool,
     /// The lengths that the function read: a trace around a call depends on them, too.
-    reads: Reads,
+    reads: ShapeGuards,
 }
 
 /// A function that is to be compiled is being followed: run it on `trace.inputs`, then [`Tracing::end`].
@@ -75,29 +75,29 @@ impl Tracing {
     /// What was found when the function gave `outputs`.
     pub fn end(self, outputs: &[Array]) -> Traced {
         let (inputs, read) = (&self.trace.inputs, self.reading.take());
-        let found = reads::on_tape(inputs, read);
+        let found = shape_guards::on_tape(inputs, read);
         self.finish(outputs, &found)
     }
 
     /// As [`Tracing::end`], without the operations for which `is_replaced` holds: what they stand for takes their place.
     pub fn end_expanded(self, outputs: &[Array], is_replaced: impl Fn(&Op) -> bool) -> Result<Traced> {
         let (inputs, read) = (&self.trace.inputs, self.reading.take());
-        let mut found = reads::on_tape(inputs, read);
+        let mut found = shape_guards::on_tape(inputs, read);
         let all: Vec<Array> = outputs.iter().chain(&found.arrays).cloned().collect();
         let mut all = expanded(inputs, &all, is_replaced)?;
         found.arrays = all.split_off(outputs.len());
         Ok(self.finish(&all, &found))
     }
 
-    fn finish(self, outputs: &[Array], found: &reads::Found) -> Traced {
+    fn finish(self, outputs: &[Array], found: &shape_guards::PendingGuards) -> Traced {
         let all: Vec<Array> = outputs.iter().chain(&found.arrays).cloned().collect();
         let (mut program, captured) = Program::close(&self.trace.inputs, &all);
         let places = program.outputs.split_off(outputs.len());
-        let given = self.trace.inputs.len();
+        let argument_count = self.trace.inputs.len();
         drop(self.reading);
         found.pass_on();
         let reads = found.in_slots(&places);
-        Traced { program, given, captured, reads }
+        Traced { program, argument_count, captured, reads }
     }
 }
 
@@ -106,16 +106,16 @@ impl Tracing {
 pub struct Traced {
     program: Program,
     /// How many arguments it has besides what it captured.
-    given: usize,
+    argument_count: usize,
     captured: Vec<Array>,
     /// The lengths that the function itself read, rather than its operations.
-    reads: Reads,
+    reads: ShapeGuards,
 }
 
 impl Traced {
     /// The graph, made smaller and fused.
     pub fn compile(&self) -> Result<CompiledGraph> {
-        CompiledGraph::of(&self.program, self.given, self.captured.clone(), self.reads.clone())
+        CompiledGraph::of(&self.program, self.argument_count, self.captured.clone(), self.reads.clone())
     }
 
     /// The function as it was recorded; what it captured are its last arguments.
@@ -129,21 +129,26 @@ impl Traced {
     }
 
     /// The lengths it read.
-    pub fn reads(&self) -> &Reads {
+    pub fn reads(&self) -> &ShapeGuards {
         &self.reads
     }
 }
 
 impl CompiledGraph {
-    /// The graph of a program whose last arguments are `captured`, behind `given` others.
-    fn of(program: &Program, given: usize, captured: Vec<Array>, reads: Reads) -> Result<CompiledGraph> {
+    /// The graph of a program whose last arguments are `captured`, behind `argument_count` others.
+    fn of(
+        program: &Program,
+        argument_count: usize,
+        captured: Vec<Array>,
+        reads: ShapeGuards,
+    ) -> Result<CompiledGraph> {
         // An outer transform's own arrays are traced still.
         let captures_traced = captured.iter().any(Array::is_traced);
-        let plain = simplify(&fold(program, given, &captured)?)?;
+        let plain = simplify(&fold(program, argument_count, &captured)?)?;
         let (fused, made_of_constants) = fused(&plain)?;
-        let (plain, fused) = (Recipe::new(plain)?, Recipe::new(fused)?);
+        let (plain, fused) = (ReplayPlan::new(plain)?, ReplayPlan::new(fused)?);
         let fixed = captured.iter().cloned().chain(made_of_constants).collect();
-        Ok(CompiledGraph { given, fused, plain, captured, fixed, captures_traced, reads })
+        Ok(CompiledGraph { argument_count, fused, plain, captured, fixed, captures_traced, reads })
     }
 
     /// May it be kept for later calls? Not if it holds arrays that an outer transform is following.
@@ -165,19 +170,19 @@ impl CompiledGraph {
     /// The outputs for other arguments of the same shapes and dtypes.
     pub fn call(&self, arguments: impl Into<Vec<Array>>) -> Result<Vec<Array>> {
         let arguments = arguments.into();
-        let specs = &self.program().arguments[..self.given];
+        let specs = &self.program().arguments[..self.argument_count];
         ensure!(
-            arguments.len() == self.given
+            arguments.len() == self.argument_count
                 && arguments.iter().zip(specs).all(|(argument, spec)| argument.spec() == spec),
             Value("compile"),
             "got arguments of other shapes or dtypes than those the graph was traced with"
         );
-        let is_followed = self.captured.iter().chain(&arguments).any(Array::is_traced);
-        if is_followed {
+        let is_traced = self.captured.iter().chain(&arguments).any(Array::is_traced);
+        if is_traced {
             self.reads.note_again(&arguments, &self.captured);
-            self.plain.record(arguments, &self.captured, Followed::BySomebody)
+            self.plain.record(arguments, &self.captured, TracedInputs::Yes)
         } else {
-            self.fused.record(arguments, &self.fixed, Followed::ByNobody)
+            self.fused.record(arguments, &self.fixed, TracedInputs::No)
         }
     }
 }

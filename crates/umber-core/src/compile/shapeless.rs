@@ -1,6 +1,6 @@
 //! Shapeless: a program recorded for arguments of some lengths, adapted to others.
 //!
-//! A candidate made by `adapting` is believed only after a trace at other lengths gave the very same program, and only for
+//! A candidate made by `shape_refinement` is believed only after a trace at other lengths gave the very same program, and only for
 //! the axes that were of other lengths then. So a wrong guess costs a trace, not a wrong result. Lengths that the function
 //! read itself, or that met the bound of an operation, must be what they were. Lengths 0 and 1 are believed only where a trace
 //! had them: reductions of nothing and broadcasts are something of their own. Such a trace leaves out what does nothing
@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use smallvec::smallvec;
 use umber_types::Result;
 
-use super::adapting::Adapted;
+use super::shape_refinement::RefinedProgram;
 use super::simplify::simplify;
 use super::{CompiledGraph, Traced};
 use crate::generalization::{Axis, Deciding, Hints};
@@ -29,49 +29,49 @@ use crate::primitive::Primitive;
 
 /// A function traced at some lengths, and for which axes others are known to be no different.
 #[derive(Debug)]
-pub struct Family {
+pub struct ShapeGenericTrace {
     traced: Traced,
     /// Of the captured arrays.
-    origins: Vec<Origin>,
+    origins: Vec<CapturedView>,
     free: Mutex<FreeAxes>,
     /// What other traces told of single operations.
     hints: Mutex<Hints>,
 }
 
 /// Of more lengths that changed, some up and some down, products are not looked through.
-const MOST_CHANGES: usize = 4;
+const MAX_CHANGES: usize = 4;
 /// How often a product that becomes a constant has one length at most.
-const MOST_TIMES: usize = 4;
+const MAX_POWER: usize = 4;
 
 /// How many operations behind captured arrays are compared, and how many bytes of one.
-const MOST_NODES: usize = 1000;
-const MOST_BYTES: usize = 1 << 20;
+const MAX_NODES: usize = 1000;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Axes that had one length, and then another one.
-pub type Alike = Vec<Axis>;
+pub type EqualAxes = Vec<Axis>;
 
 /// The axes of arguments that may have other lengths, each with those that changed alike when that was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FreeAxes {
     /// Any lengths from two on.
     #[serde(rename = "axes")]
-    pub long: Vec<Alike>,
+    pub long: Vec<EqualAxes>,
     /// The length 0 or 1.
     #[serde(default)]
-    pub short: Vec<(usize, Alike)>,
+    pub short: Vec<(usize, EqualAxes)>,
 }
 
 impl FreeAxes {
     /// Below this, an operation may do something else than at other lengths.
     pub(crate) const LONG: usize = 2;
 
-    fn of_length(&self, length: usize) -> impl Iterator<Item = &Alike> {
+    fn of_length(&self, length: usize) -> impl Iterator<Item = &EqualAxes> {
         let is_long = length >= FreeAxes::LONG;
         let long = self.long.iter().filter(move |_| is_long);
         long.chain(self.short.iter().filter(move |(own, _)| *own == length).map(|(_, alike)| alike))
     }
 
-    fn put(&mut self, length: usize, alike: Alike) {
+    fn put(&mut self, length: usize, alike: EqualAxes) {
         if self.of_length(length).any(|known| *known == alike) {
             return;
         }
@@ -97,16 +97,16 @@ impl FreeAxes {
 
 /// How a captured array was made by views: two traces may make the same view of one array anew.
 #[derive(Debug)]
-struct Origin {
+struct CapturedView {
     /// The array, what it is a view of, and so on.
     arrays: Vec<Array>,
     /// What made each of them from the next.
     views: Vec<Op>,
 }
 
-impl Origin {
-    fn of(array: &Array) -> Origin {
-        let mut origin = Origin { arrays: vec![array.clone()], views: Vec::new() };
+impl CapturedView {
+    fn of(array: &Array) -> CapturedView {
+        let mut origin = CapturedView { arrays: vec![array.clone()], views: Vec::new() };
         let mut array = array.clone();
         while !array.is_evaluated()
             && (array.node().op().is_view() || matches!(array.node().op(), Op::Cast(_)))
@@ -119,8 +119,8 @@ impl Origin {
         origin
     }
 
-    fn is_like(&self, other: &Origin) -> bool {
-        let mut most = MOST_NODES;
+    fn is_like(&self, other: &CapturedView) -> bool {
+        let mut most = MAX_NODES;
         let mut is_one = |(a, b): (&Array, &Array)| are_alike(a, b, &mut most);
         let shared = self.views.iter().zip(&other.views).take_while(|(a, b)| a == b).count();
         self.arrays.iter().zip(&other.arrays).take(shared + 1).any(&mut is_one)
@@ -134,14 +134,18 @@ fn are_alike(a: &Array, b: &Array, most: &mut usize) -> bool {
     }
     let Some(left) = most.checked_sub(1) else { return false };
     *most = left;
-    if a.spec() != b.spec() || a.output() != b.output() || a.is_volatile() || b.is_volatile() {
+    if a.spec() != b.spec()
+        || a.output() != b.output()
+        || a.is_externally_mutable()
+        || b.is_externally_mutable()
+    {
         return false;
     }
     fn bytes(array: &Array) -> Option<&[u8]> {
         array.storage()?.host()?.dense_bytes(array.dtype())
     }
     match (a.is_evaluated(), b.is_evaluated()) {
-        (true, true) => a.nbytes() <= MOST_BYTES && bytes(a).is_some_and(|own| bytes(b) == Some(own)),
+        (true, true) => a.nbytes() <= MAX_BYTES && bytes(a).is_some_and(|own| bytes(b) == Some(own)),
         (false, false) => {
             let [own, other] = [a, b].map(|array| array.node().lock_inputs().clone());
             a.node().op() == b.node().op()
@@ -152,17 +156,17 @@ fn are_alike(a: &Array, b: &Array, most: &mut usize) -> bool {
     }
 }
 
-impl Family {
+impl ShapeGenericTrace {
     /// The family of a function traced at certain lengths.
-    pub fn new(traced: Traced) -> Family {
-        let traced = traced.opened();
-        let origins = traced.captured.iter().map(Origin::of).collect();
-        Family { origins, free: Mutex::default(), hints: Mutex::default(), traced }
+    pub fn new(traced: Traced) -> ShapeGenericTrace {
+        let traced = traced.peel_broadcasts();
+        let origins = traced.captured.iter().map(CapturedView::of).collect();
+        ShapeGenericTrace { origins, free: Mutex::default(), hints: Mutex::default(), traced }
     }
 
     /// The graph for arguments of other lengths, if a trace would surely give it.
     pub fn graph(&self, arguments: &[Array]) -> Option<CompiledGraph> {
-        let given = &self.traced.program.arguments[..self.traced.given];
+        let given = &self.traced.program.arguments[..self.traced.argument_count];
         if arguments.len() != given.len() || self.traced.reads.has_others {
             return None;
         }
@@ -180,17 +184,17 @@ impl Family {
         if !is_known {
             return None;
         }
-        let adapted = self.adapted(&specs).ok()?;
-        if adapted.broken(&self.traced.reads.slots).is_some() {
+        let refined = self.refined(&specs).ok()?;
+        if refined.broken(&self.traced.reads.slots).is_some() {
             return None;
         }
         let (captured, reads) = (self.traced.captured.clone(), self.traced.reads.clone());
-        CompiledGraph::of(&adapted.program, given.len(), captured, reads).ok()
+        CompiledGraph::of(&refined.program, given.len(), captured, reads).ok()
     }
 
-    fn adapted(&self, given: &[ArraySpec]) -> Result<Adapted> {
+    fn refined(&self, given: &[ArraySpec]) -> Result<RefinedProgram> {
         let hints = self.hints();
-        self.traced.program.adapted_by(&self.with_captured(given), Deciding::Hints(&hints))
+        self.traced.program.refined_by(&self.with_captured(given), Deciding::Hints(&hints))
     }
 
     /// What other traces told of single operations.
@@ -207,12 +211,12 @@ impl Family {
     ///
     /// Returns whether it is.
     pub fn learn(&self, other: &Traced) -> bool {
-        let given = &self.traced.program.arguments[..self.traced.given];
-        if self.traced.reads.has_others || other.reads.has_others || other.given != given.len() {
+        let given = &self.traced.program.arguments[..self.traced.argument_count];
+        if self.traced.reads.has_others || other.reads.has_others || other.argument_count != given.len() {
             return false;
         }
-        let other = other.clone().opened();
-        let specs = &other.program.arguments[..other.given];
+        let other = other.clone().peel_broadcasts();
+        let specs = &other.program.arguments[..other.argument_count];
         let changes = changes(given, specs);
         if self.may_agree_by_chance(changes.keys().copied()) {
             return false;
@@ -220,15 +224,15 @@ impl Family {
         let reads = &self.traced.reads;
         let given = self.with_captured(specs);
         if let Some(length) = changes.keys().map(|(_, new)| *new).min().filter(|new| *new < FreeAxes::LONG) {
-            let adapted = self.traced.program.adapted_by(&given, Deciding::Hints(&self.hints()));
-            let is_same = adapted.is_ok_and(|adapted| {
-                let (own, its) = (&adapted.program, &other.program);
+            let refined = self.traced.program.refined_by(&given, Deciding::Hints(&self.hints()));
+            let is_same = refined.is_ok_and(|refined| {
+                let (own, its) = (&refined.program, &other.program);
                 let is_alike = match (length, simplify(own), simplify(its)) {
                     (1, ..) => have_one_result(own, its),
                     (_, Ok(a), Ok(b)) => a == b && self.captured_alike(&other.captured),
                     _ => false,
                 };
-                is_alike && adapted.broken(&reads.slots).is_none()
+                is_alike && refined.broken(&reads.slots).is_none()
             });
             if is_same {
                 self.put_free(changes);
@@ -236,10 +240,10 @@ impl Family {
             return is_same;
         }
         let gives_other = |deciding: Deciding<'_>| {
-            self.traced.program.adapted_by(&given, deciding).is_ok_and(|adapted| {
-                adapted.program == other.program
+            self.traced.program.refined_by(&given, deciding).is_ok_and(|refined| {
+                refined.program == other.program
                     && other.reads == *reads
-                    && adapted.broken(&reads.slots).is_none()
+                    && refined.broken(&reads.slots).is_none()
             })
         };
         let mut found = Hints::default();
@@ -259,10 +263,10 @@ impl Family {
 
     /// Did a trace with an equal program, which captured equally many arrays, capture like ones?
     fn captured_alike(&self, others: &[Array]) -> bool {
-        self.origins.iter().zip(others).all(|(origin, array)| origin.is_like(&Origin::of(array)))
+        self.origins.iter().zip(others).all(|(origin, array)| origin.is_like(&CapturedView::of(array)))
     }
 
-    fn put_free(&self, changes: BTreeMap<(usize, usize), Alike>) {
+    fn put_free(&self, changes: BTreeMap<(usize, usize), EqualAxes>) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         for ((_, length), alike) in changes {
             free.put(length, alike);
@@ -283,36 +287,36 @@ impl Family {
         }
         let adds_lengths = |step: &Step| step.op.adds_lengths();
         let growth: Vec<f64> = changes.map(|(old, new)| (new as f64 / old as f64).ln()).collect();
-        if self.traced.program.steps.iter().any(adds_lengths) || growth.len() > MOST_CHANGES {
+        if self.traced.program.steps.iter().any(adds_lengths) || growth.len() > MAX_CHANGES {
             return true;
         }
         // A product has each of them so many times.
-        let times = |product: usize, i: usize| (product / (MOST_TIMES + 1).pow(i as u32)) % (MOST_TIMES + 1);
-        (1..(MOST_TIMES + 1).pow(growth.len() as u32)).any(|product| {
+        let times = |product: usize, i: usize| (product / (MAX_POWER + 1).pow(i as u32)) % (MAX_POWER + 1);
+        (1..(MAX_POWER + 1).pow(growth.len() as u32)).any(|product| {
             let grown: f64 = growth.iter().enumerate().map(|(i, log)| times(product, i) as f64 * log).sum();
             grown.abs() < 1e-9
         })
     }
 
     fn with_captured<'a>(&'a self, given: impl IntoIterator<Item = &'a ArraySpec>) -> Vec<ArraySpec> {
-        let captured = &self.traced.program.arguments[self.traced.given..];
+        let captured = &self.traced.program.arguments[self.traced.argument_count..];
         given.into_iter().chain(captured).cloned().collect()
     }
 }
 
 /// What an array that is still to be computed spreads, or shows under another shape.
-fn spread_from(array: &Array) -> Option<Array> {
+fn broadcast_source(array: &Array) -> Option<Array> {
     let is_view = !array.is_evaluated() && matches!(array.node().op(), Op::Broadcast(_) | Op::Reshape(_));
     is_view.then(|| array.node().lock_inputs().first().cloned())?
 }
 
 impl Traced {
     /// The same function that spreads captured arrays itself: what one is spread to depends on the lengths of arguments.
-    fn opened(self) -> Traced {
-        let Traced { program, given, captured, mut reads } = self;
+    fn peel_broadcasts(self) -> Traced {
+        let Traced { program, argument_count: given, captured, mut reads } = self;
         let mut kept: Vec<Array> = Vec::new();
         let mut places: Vec<usize> = (0..given).collect();
-        let mut spread: Vec<Step> = Vec::new();
+        let mut broadcasts: Vec<Step> = Vec::new();
         let mut place_of = |array: &Array| {
             let known = kept.iter().position(|other| other.is_same(array));
             given
@@ -326,7 +330,7 @@ impl Traced {
         for array in &captured {
             let mut views: Vec<Array> = Vec::new();
             let mut source = array.clone();
-            while let Some(inner) = spread_from(&source) {
+            while let Some(inner) = broadcast_source(&source) {
                 views.push(std::mem::replace(&mut source, inner));
             }
             // A reshape alone keeps the lengths that it has.
@@ -335,22 +339,22 @@ impl Traced {
             }
             let mut place = place_of(&source);
             for view in views.iter().rev() {
-                spread.push(Step {
+                broadcasts.push(Step {
                     op: view.node().op().clone(),
                     stream: view.node().stream(),
                     inputs: smallvec![Operand::Slot(place as u32)],
                     outputs: 1,
-                    origin: program::Origin(view.node().origin().cloned()),
+                    origin: program::SourceLine(view.node().origin().cloned()),
                 });
-                place = beyond + spread.len() - 1;
+                place = beyond + broadcasts.len() - 1;
             }
             places.push(place);
         }
-        if spread.is_empty() {
-            return Traced { program, given, captured, reads };
+        if broadcasts.is_empty() {
+            return Traced { program, argument_count: given, captured, reads };
         }
         let count = given + kept.len();
-        let (old, more) = (program.arguments.len(), spread.len());
+        let (old, more) = (program.arguments.len(), broadcasts.len());
         let moved = |operand: &Operand| match operand {
             Operand::Slot(slot) => {
                 let slot = *slot as usize;
@@ -377,20 +381,20 @@ impl Traced {
             }
             step
         };
-        let opened = Program {
+        let peel_broadcasts = Program {
             arguments: program.arguments[..given]
                 .iter()
                 .chain(kept.iter().map(Array::spec))
                 .cloned()
                 .collect(),
             outputs: program.outputs.iter().map(moved).collect(),
-            steps: spread.into_iter().map(placed).chain(steps).collect(),
+            steps: broadcasts.into_iter().map(placed).chain(steps).collect(),
         };
         reads.move_slots(|slot| match moved(&Operand::Slot(slot)) {
             Operand::Slot(slot) => slot,
             Operand::Constant(_) => slot,
         });
-        Traced { program: opened, given, captured: kept, reads }
+        Traced { program: peel_broadcasts, argument_count: given, captured: kept, reads }
     }
 }
 
@@ -409,8 +413,8 @@ fn have_one_result(a: &Program, b: &Program) -> bool {
 pub(crate) fn changes<'a>(
     old: &[ArraySpec],
     new: impl IntoIterator<Item = &'a ArraySpec>,
-) -> BTreeMap<(usize, usize), Alike> {
-    let mut changes = BTreeMap::<_, Alike>::new();
+) -> BTreeMap<(usize, usize), EqualAxes> {
+    let mut changes = BTreeMap::<_, EqualAxes>::new();
     for (argument, (old, new)) in old.iter().zip(new).enumerate() {
         for (axis, (&old, &new)) in old.shape.iter().zip(new.shape.iter()).enumerate() {
             if old != new {

@@ -38,11 +38,11 @@ type Operands = SmallVec<[Operand; 3]>;
 
 /// The same function in fewer steps. Its arguments stay, read or not.
 pub fn simplify(program: &Program) -> Result<Program> {
-    let mut made = Simplified::new(program);
+    let mut made = Simplifier::new(program);
     for step in &program.steps {
         made.visit(step)?;
     }
-    let outputs = program.outputs.iter().map(|operand| made.stand_in(operand)).collect();
+    let outputs = program.outputs.iter().map(|operand| made.replacement(operand)).collect();
     Ok(prune(Program { arguments: program.arguments.clone(), steps: made.steps, outputs }))
 }
 
@@ -55,7 +55,7 @@ struct Computation {
 }
 
 /// What an operation turned out to be.
-enum Found {
+enum Rewrite {
     /// Something there already.
     Same(Operand),
     /// An operation to record.
@@ -63,34 +63,34 @@ enum Found {
 }
 
 /// The steps made so far.
-struct Simplified {
+struct Simplifier {
     steps: Vec<Step>,
     /// What the new slots are, and which step made them.
     specs: Vec<ArraySpec>,
-    makers: Vec<Option<u32>>,
+    producers: Vec<Option<u32>>,
     /// What stands for the slots of the program as it was.
-    stand_ins: Vec<Operand>,
+    replacements: Vec<Operand>,
     /// The first output of what was computed already.
     known: HashMap<Computation, u32>,
 }
 
-impl Simplified {
-    fn new(program: &Program) -> Simplified {
+impl Simplifier {
+    fn new(program: &Program) -> Simplifier {
         let count = program.arguments.len();
-        let mut stand_ins = Vec::with_capacity(program.slots());
-        stand_ins.extend((0..count as u32).map(Operand::Slot));
-        Simplified {
+        let mut replacements = Vec::with_capacity(program.slots());
+        replacements.extend((0..count as u32).map(Operand::Slot));
+        Simplifier {
             steps: Vec::with_capacity(program.steps.len()),
             specs: program.arguments.clone(),
-            makers: vec![None; count],
-            stand_ins,
+            producers: vec![None; count],
+            replacements,
             known: HashMap::with_capacity(program.steps.len()),
         }
     }
 
-    fn stand_in(&self, operand: &Operand) -> Operand {
+    fn replacement(&self, operand: &Operand) -> Operand {
         match operand {
-            Operand::Slot(slot) => self.stand_ins[*slot as usize].clone(),
+            Operand::Slot(slot) => self.replacements[*slot as usize].clone(),
             Operand::Constant(_) => operand.clone(),
         }
     }
@@ -100,9 +100,9 @@ impl Simplified {
     }
 
     /// The step whose first output an operand is.
-    fn maker(&self, operand: &Operand) -> Option<&Step> {
+    fn producer(&self, operand: &Operand) -> Option<&Step> {
         let Operand::Slot(slot) = operand else { return None };
-        let step = &self.steps[self.makers[*slot as usize]? as usize];
+        let step = &self.steps[self.producers[*slot as usize]? as usize];
         (step.outputs == 1).then_some(step)
     }
 
@@ -112,27 +112,27 @@ impl Simplified {
     }
 
     fn visit(&mut self, step: &Step) -> Result<()> {
-        let inputs: Operands = step.inputs.iter().map(|input| self.stand_in(input)).collect();
+        let inputs: Operands = step.inputs.iter().map(|input| self.replacement(input)).collect();
         match self.find(step.op.clone(), inputs)? {
-            Found::Same(operand) => self.stand_ins.push(operand),
-            Found::New(op, inputs, specs) => {
+            Rewrite::Same(operand) => self.replacements.push(operand),
+            Rewrite::New(op, inputs, specs) => {
                 let first = self.record(op, inputs, specs, step);
-                self.stand_ins.extend((first..first + step.outputs).map(Operand::Slot));
+                self.replacements.extend((first..first + step.outputs).map(Operand::Slot));
             }
         }
         Ok(())
     }
 
     /// Apply rules until none does.
-    fn find(&self, mut op: Op, mut inputs: Operands) -> Result<Found> {
+    fn find(&self, mut op: Op, mut inputs: Operands) -> Result<Rewrite> {
         loop {
             let specs = self.infer(&op, &inputs)?;
             if let Some(same) = self.same(&op, &inputs, &specs)? {
-                return Ok(Found::Same(same));
+                return Ok(Rewrite::Same(same));
             }
             match self.rewrite(&op, &inputs) {
                 Some((simpler, operands)) => (op, inputs) = (simpler, operands),
-                None => return Ok(Found::New(op, inputs, specs)),
+                None => return Ok(Rewrite::New(op, inputs, specs)),
             }
         }
     }
@@ -149,7 +149,7 @@ impl Simplified {
         let first = *self.known.entry(key).or_insert(next);
         if first == next {
             let step = self.steps.len() as u32;
-            self.makers.resize(self.makers.len() + specs.len(), Some(step));
+            self.producers.resize(self.producers.len() + specs.len(), Some(step));
             self.specs.extend(specs);
             self.steps.push(Step { op, stream, inputs, outputs: from.outputs, origin: from.origin.clone() });
         }
@@ -201,7 +201,7 @@ impl Simplified {
             (Op::Select(Select), [_, a, b]) if a == b => Some(a),
             (Op::Select(Select), [_, a, b]) => number(0).map(|value| if value.as_bool() { a } else { b }),
             (Op::Unary(Unary(kind)), _) if undoes_itself(*kind, spec.dtype) => {
-                self.maker(input).filter(|step| step.op == *op).and_then(|step| step.inputs.first())
+                self.producer(input).filter(|step| step.op == *op).and_then(|step| step.inputs.first())
             }
             _ => None,
         };
@@ -218,7 +218,7 @@ impl Simplified {
                 return Some((Reshape { shape }.into(), inputs.into()));
             }
         }
-        let before = self.maker(input)?;
+        let before = self.producer(input)?;
         let [source] = &before.inputs[..] else { return None };
         let from = self.spec(source);
         let merged: Op = match (op, &before.op) {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::spelling::label;
+use super::mlx_names::label;
 use crate::graph::walk::{IdMap, topological};
 use crate::graph::{Array, ArraySpec, Node};
 use crate::op::Op;

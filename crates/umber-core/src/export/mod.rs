@@ -1,15 +1,15 @@
 //! Export: functions as data that files can keep, and graphs as pictures.
 
 mod dot;
-mod spelling;
+mod mlx_names;
 
 use std::collections::BTreeSet;
 
 use umber_types::{Error, ErrorKind, Result, bail, ensure};
 
 pub use self::dot::{letters, to_dot};
-pub use self::spelling::{Parameter, Spelling};
-use crate::compile::{self, Axis, Family, FreeAxes, Hints, SlotRead, Traced, Tracing};
+pub use self::mlx_names::{MlxOperation, Parameter};
+use crate::compile::{self, Axis, FreeAxes, Hints, ShapeGenericTrace, ShapeGuard, Traced, Tracing};
 use crate::graph::tracing::Lengths;
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
@@ -67,7 +67,7 @@ pub struct Free {
     #[serde(flatten)]
     pub axes: FreeAxes,
     /// The lengths that the function read itself. These stay what they were.
-    pub reads: Vec<SlotRead>,
+    pub reads: Vec<ShapeGuard>,
     /// What is known of single operations at other lengths.
     pub hints: Hints,
 }
@@ -104,14 +104,15 @@ impl Exported {
         Ok(Exported { signature, free: Free::default(), program, constants })
     }
 
-    /// The function for other lengths as well. `follow` traces it for any signature, with [`Lengths::Free`].
+    /// The function for other lengths as well. `trace_signature` traces it for any signature, with [`Lengths::Free`].
     ///
     /// Axes of one length are tried together, since they may have to be equal, and each by itself.
     pub fn shapeless<E: From<umber_types::Error>>(
         signature: Signature,
-        follow: impl Fn(&Signature) -> std::result::Result<Traced, E>,
+        trace_signature: impl Fn(&Signature) -> std::result::Result<Traced, E>,
     ) -> std::result::Result<Exported, E> {
-        let mut found = Exported::learned(&signature, &signature, follow(&signature)?, &follow)?;
+        let mut found =
+            Exported::learned(&signature, &signature, trace_signature(&signature)?, &trace_signature)?;
         // Operations on axes of length one may have been left out: longer ones tell more.
         let is_bound = |axis: &Axis| !found.free.axes.all().any(|free| free == axis);
         let ones = axes_of(&signature, |length| length == 1).into_iter().filter(is_bound).collect::<Vec<_>>();
@@ -121,8 +122,8 @@ impl Exported {
             if tried.is_empty() {
                 continue;
             }
-            let Ok(traced) = follow(&other) else { continue };
-            let wider = Exported::learned(&signature, &other, traced, &follow)?;
+            let Ok(traced) = trace_signature(&other) else { continue };
+            let wider = Exported::learned(&signature, &other, traced, &trace_signature)?;
             if wider.free.axes.long.len() > found.free.axes.long.len() && wider.refusal(&signature).is_none()
             {
                 found = wider;
@@ -137,16 +138,16 @@ impl Exported {
         signature: &Signature,
         base: &Signature,
         traced: Traced,
-        follow: impl Fn(&Signature) -> std::result::Result<Traced, E>,
+        trace_signature: impl Fn(&Signature) -> std::result::Result<Traced, E>,
     ) -> std::result::Result<Exported, E> {
-        let family = Family::new(traced);
+        let generic_trace = ShapeGenericTrace::new(traced);
         let try_lengths = |axes: &[Axis], changed: fn(usize) -> usize| {
             let other = with_lengths(
                 base,
                 |axis, length| if axes.contains(&axis) { changed(length) } else { length },
             );
             // A function that refuses other lengths along some axes may take them along others.
-            follow(&other).is_ok_and(|traced| family.learn(&traced))
+            trace_signature(&other).is_ok_and(|traced| generic_trace.learn(&traced))
         };
         let try_axes = |axes: &[Axis]| {
             let longer: [fn(usize) -> usize; 2] = [|length| 2 * length + 1, |length| 3 * length];
@@ -173,10 +174,13 @@ impl Exported {
                 try_pairs(&alike, &try_axes);
             }
         }
-        let traced = family.traced();
+        let traced = generic_trace.traced();
         let mut exported = Exported::new(signature.clone(), traced)?;
-        exported.free =
-            Free { axes: family.free(), reads: traced.reads().slots.clone(), hints: family.hints() };
+        exported.free = Free {
+            axes: generic_trace.free(),
+            reads: traced.reads().slots.clone(),
+            hints: generic_trace.hints(),
+        };
         Ok(exported)
     }
 
@@ -247,7 +251,7 @@ impl Exported {
         if let Some(&axis) = changed.iter().find(|&&axis| !self.free.axes.allow(axis, &specs)) {
             return Some(Error::new(ErrorKind::Value, self.bound(axis, &specs)));
         }
-        self.adapted(&specs).err()
+        self.refined(&specs).err()
     }
 
     /// What is wrong with the length of an axis.
@@ -287,11 +291,11 @@ impl Exported {
     }
 
     /// The program for arguments of other lengths.
-    fn adapted(&self, specs: &[ArraySpec]) -> Result<Program> {
+    fn refined(&self, specs: &[ArraySpec]) -> Result<Program> {
         let constants = self.constants.iter().map(Array::spec);
         let all: Vec<ArraySpec> = specs.iter().chain(constants).cloned().collect();
-        let adapted = self.program.adapted_with(&all, &self.free.hints)?;
-        if let Some((slot, axis, was, is)) = adapted.broken(&self.free.reads) {
+        let refined = self.program.refined_with(&all, &self.free.hints)?;
+        if let Some((slot, axis, was, is)) = refined.broken(&self.free.reads) {
             let own = &self.program.arguments[..specs.len()];
             let changed = compile::changes(own, specs);
             // The axis that was read itself, or the likeliest that the one read depends on.
@@ -303,7 +307,7 @@ impl Exported {
             };
             bail!(Value, "{}", self.bound(place, specs));
         }
-        Ok(adapted.program)
+        Ok(refined.program)
     }
 
     /// The outputs for arguments that it answers, those by name last in the order of the names.
@@ -313,7 +317,7 @@ impl Exported {
         if self.program.arguments[..specs.len()] == specs {
             return self.program.replay(&all);
         }
-        self.adapted(&specs)?.replay(&all)
+        self.refined(&specs)?.replay(&all)
     }
 }
 

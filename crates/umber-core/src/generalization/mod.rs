@@ -4,16 +4,16 @@
 //! told from one trace a second one at other lengths shows, and [`Hints`] remember. A wrong answer costs a trace, not a
 //! wrong result, since candidates are believed only after a trace gave the very same program.
 
+mod factored_axes;
 mod hints;
-mod joining;
-mod windows;
+mod slices;
 
 use smallvec::SmallVec;
 
+pub(crate) use self::factored_axes::{AxisFactors, FactoredAxes, fitting, reshaped, whole};
 pub(crate) use self::hints::{Anchor, Hint, OUTPUT, only_change};
 pub use self::hints::{Axis, Hints};
-pub(crate) use self::joining::{Joined, Parts, fitting, reshaped, whole};
-pub(crate) use self::windows::{cut, without_ones};
+pub(crate) use self::slices::{cut, without_ones};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
 use crate::primitives::control_flow::Body;
@@ -43,7 +43,7 @@ pub struct Change<'a> {
     pub(crate) old: SmallVec<[&'a ArraySpec; 4]>,
     pub(crate) new: SmallVec<[&'a ArraySpec; 4]>,
     /// What the axes of inputs consist of, where one was joined.
-    pub(crate) joined: SmallVec<[Option<&'a [Parts]>; 4]>,
+    pub(crate) factored: SmallVec<[Option<&'a [AxisFactors]>; 4]>,
     pub(crate) answered: &'a [ArraySpec],
     /// May the second input have any shape that the operation asks for?
     pub(crate) is_update_free: bool,
@@ -51,7 +51,7 @@ pub struct Change<'a> {
     pub(crate) step: usize,
     pub(crate) deciding: Deciding<'a>,
     /// A function that an operation holds, for arguments of other lengths.
-    pub(crate) adapted: fn(&Program, &[ArraySpec]) -> Option<Body>,
+    pub(crate) refined: fn(&Program, &[ArraySpec]) -> Option<Body>,
 }
 
 impl<'a> Change<'a> {
@@ -61,8 +61,8 @@ impl<'a> Change<'a> {
     }
 
     /// What the axes of an input consist of.
-    pub(crate) fn parts(&self, input: usize) -> Joined {
-        match self.joined[input] {
+    pub(crate) fn parts(&self, input: usize) -> FactoredAxes {
+        match self.factored[input] {
             Some(parts) => parts.into(),
             None => whole(&self.old[input].shape, &self.new[input].shape),
         }
@@ -96,7 +96,7 @@ impl<'a> Change<'a> {
 #[derive(Debug)]
 pub struct Generalized {
     pub(crate) op: Op,
-    pub(crate) axes: Option<Joined>,
+    pub(crate) axes: Option<FactoredAxes>,
 }
 
 impl Generalized {
@@ -108,13 +108,13 @@ impl Generalized {
 
     /// As [`Generalized::of`], where the axes of the outputs are those of an input.
     pub(crate) fn along(op: impl Into<Op>, change: &Change<'_>, input: usize) -> Generalized {
-        let axes = change.joined.get(input).copied().flatten().map(Joined::from);
+        let axes = change.factored.get(input).copied().flatten().map(FactoredAxes::from);
         Generalized { op: op.into(), axes }
     }
 
     /// As [`Generalized::of`], of an elementwise operation.
     pub(crate) fn elementwise(op: impl Into<Op>, change: &Change<'_>) -> Generalized {
-        Generalized::along(op, change, change.joined.iter().position(Option::is_some).unwrap_or(0))
+        Generalized::along(op, change, change.factored.iter().position(Option::is_some).unwrap_or(0))
     }
 }
 

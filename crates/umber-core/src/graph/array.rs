@@ -8,15 +8,15 @@ use umber_kernels::View;
 use umber_types::layout::{Strides, row_major_strides};
 use umber_types::{DType, Device, Element, Layout, Result, Scalar, Shape, bail, ensure};
 
-use super::node::Recorded;
-use super::tracing::{self, Follower};
+use super::node::RecordContext;
+use super::tracing::{self, TraceScope};
 use super::{Inputs, Node, Output, Storage};
 use crate::backend::transfer;
-use crate::line::users_line;
 use crate::memory::Buffer;
 use crate::op::Op;
 use crate::primitives::create::Full;
 use crate::primitives::leaf::Leaf;
+use crate::source_line::current_source_line;
 
 /// One output of a lazy computation. Cloning shares it; it never changes.
 #[derive(Clone)]
@@ -99,10 +99,11 @@ impl Array {
         place: impl FnOnce(&mut Shape, &mut Layout),
     ) -> Array {
         let layout = Layout { shape: Shape::scalar(), strides: Strides::new(), offset: 0 };
-        let node = Node::single(Leaf::Data, (None, None), dtype, Recorded::plainly(), |_, _, output| {
-            let storage = output.storage.put(Storage { buffer, layout });
-            place(&mut output.spec.shape, &mut storage.layout);
-        });
+        let node =
+            Node::single(Leaf::Data, (None, None), dtype, RecordContext::untraced(), |_, _, output| {
+                let storage = output.storage.put(Storage { buffer, layout });
+                place(&mut output.spec.shape, &mut storage.layout);
+            });
         let array = Array { node, output: 0 };
         debug_assert!(
             array
@@ -122,8 +123,8 @@ impl Array {
 
     /// The array as an argument of a function whose operations run later than they are written: of memory that others can
     /// write, what is there now.
-    pub(crate) fn settled(&self) -> Result<Array> {
-        if self.is_volatile() && !self.is_traced() { self.copied() } else { Ok(self.clone()) }
+    pub(crate) fn snapshot(&self) -> Result<Array> {
+        if self.is_externally_mutable() && !self.is_traced() { self.copied() } else { Ok(self.clone()) }
     }
 
     /// An array with a copy of the elements, in row-major order.
@@ -175,8 +176,8 @@ impl Array {
     #[inline]
     pub(crate) fn filled(shape: &Shape, value: Scalar, dtype: DType) -> Array {
         let op = Full { value: Scalar::Bool(false) };
-        let recorded = Recorded { origin: users_line(), ..Recorded::plainly() };
-        let node = Node::single(op, (None, None), dtype, recorded, |op, _, output| {
+        let context = RecordContext { origin: current_source_line(), ..RecordContext::untraced() };
+        let node = Node::single(op, (None, None), dtype, context, |op, _, output| {
             if let Op::Full(full) = op {
                 full.value = value.cast(dtype);
             }
@@ -186,25 +187,25 @@ impl Array {
     }
 
     /// An argument of a function being traced: no data, only a spec; `op` says of which transformation.
-    pub(crate) fn placeholder(op: Leaf, spec: ArraySpec, follower: Option<&Follower>) -> Array {
-        let recorded = Recorded { follower: follower.cloned(), ..Recorded::plainly() };
-        let node = Node::build(op, Inputs::new(), Output::one(spec, None), recorded);
+    pub(crate) fn placeholder(op: Leaf, spec: ArraySpec, trace_scope: Option<&TraceScope>) -> Array {
+        let context = RecordContext { trace_scope: trace_scope.cloned(), ..RecordContext::untraced() };
+        let node = Node::build(op, Inputs::new(), Output::one(spec, None), context);
         Array { node, output: 0 }
     }
 
     /// The same value as a new traced array, from which a transformation follows what is computed.
     ///
     /// Of memory that others can write it takes what is there now: value and gradient are of the same argument.
-    pub(crate) fn traced_copy(&self, follower: &Follower) -> Result<Array> {
-        let now = if self.is_volatile() { self.copied()? } else { self.clone() };
+    pub(crate) fn traced_copy(&self, trace_scope: &TraceScope) -> Result<Array> {
+        let now = if self.is_externally_mutable() { self.copied()? } else { self.clone() };
         let storage = now.storage().cloned();
-        let follower = Follower::outermost([follower].into_iter().chain(self.node.follower()));
+        let trace_scope = TraceScope::outermost([trace_scope].into_iter().chain(self.node.trace_scope()));
         let (op, spec) = (Leaf::Copy, self.spec().clone());
         let node = Node::build(
             op,
             smallvec![now],
             Output::one(spec, storage),
-            Recorded { stream: self.node.stream, follower, origin: None },
+            RecordContext { stream: self.node.stream, trace_scope, origin: None },
         );
         Ok(Array { node, output: 0 })
     }
@@ -283,7 +284,7 @@ impl Array {
     #[inline]
     pub(crate) fn seen(&self) -> Option<&Storage> {
         let is_shown = tracing::depth() == 0 && !self.is_traced();
-        self.storage().filter(|storage| is_shown && !storage.buffer.is_volatile())
+        self.storage().filter(|storage| is_shown && !storage.buffer.is_externally_mutable())
     }
 
     /// Is the value there?
@@ -301,13 +302,13 @@ impl Array {
     /// Is it followed by a transformation that goes on?
     #[inline]
     pub(crate) fn is_traced(&self) -> bool {
-        self.node.is_followed()
+        self.node.is_traced()
     }
 
     /// Can its memory be written from outside?
     #[inline]
-    pub(crate) fn is_volatile(&self) -> bool {
-        self.storage().is_some_and(|storage| storage.buffer.is_volatile())
+    pub(crate) fn is_externally_mutable(&self) -> bool {
+        self.storage().is_some_and(|storage| storage.buffer.is_externally_mutable())
     }
 
     /// Is it the same output of the same node?

@@ -45,7 +45,7 @@ pub trait ArrayInternals: Sized {
     ///
     /// # Errors
     /// If there is no memory for the copy.
-    fn settled(&self) -> Result<Self>;
+    fn snapshot(&self) -> Result<Self>;
 
     /// The elements' memory, once evaluated.
     fn storage(&self) -> Option<&Storage>;
@@ -57,7 +57,7 @@ pub trait ArrayInternals: Sized {
     fn node(&self) -> &Arc<Node>;
 
     /// Can its memory be written from outside?
-    fn is_volatile(&self) -> bool;
+    fn is_externally_mutable(&self) -> bool;
 
     /// Is it followed by a transformation that goes on?
     fn is_traced(&self) -> bool;
@@ -84,8 +84,8 @@ impl ArrayInternals for Array {
         Array::record_one(op, inputs)
     }
 
-    fn settled(&self) -> Result<Array> {
-        Array::settled(self)
+    fn snapshot(&self) -> Result<Array> {
+        Array::snapshot(self)
     }
 
     #[inline]
@@ -104,8 +104,8 @@ impl ArrayInternals for Array {
     }
 
     #[inline]
-    fn is_volatile(&self) -> bool {
-        Array::is_volatile(self)
+    fn is_externally_mutable(&self) -> bool {
+        Array::is_externally_mutable(self)
     }
 
     #[inline]

@@ -12,7 +12,7 @@ pub mod walk;
 
 pub use array::{Array, ArraySpec, Specs};
 pub use internals::ArrayInternals;
-pub(crate) use node::{Claim, Output, Recorded, UpToTwo, follower_of};
+pub(crate) use node::{Claim, InputPair, Output, RecordContext, trace_scope_of};
 pub use node::{Inputs, Node};
 pub use program::Program;
 pub use storage::{HostStorage, Storage};

@@ -13,47 +13,47 @@ use smallvec::SmallVec;
 use umber_kernels::fork::generation;
 use umber_types::{DType, Shape, Stream};
 
-use super::tracing::Follower;
+use super::tracing::TraceScope;
 use super::{Array, ArraySpec, Specs, Storage};
 use crate::device;
-use crate::line::users_line;
 use crate::op::Op;
 use crate::primitives::leaf::Leaf;
+use crate::source_line::current_source_line;
 
 /// The inputs of a node.
 pub type Inputs = SmallVec<[Array; 2]>;
 
 /// The inputs of a node that has no more. Each by itself, since lists of them are memory on their way into memory.
-pub(crate) type UpToTwo = (Option<Array>, Option<Array>);
+pub(crate) type InputPair = (Option<Array>, Option<Array>);
 
 /// One output: what it is, and where once it is evaluated.
 pub(crate) struct Output {
     pub(crate) spec: ArraySpec,
-    pub(crate) storage: Place,
+    pub(crate) storage: StorageCell,
 }
 
 /// Where the elements of an output are.
-pub(crate) enum Place {
+pub(crate) enum StorageCell {
     /// Known when the node was made, which takes no turns at a lock.
-    There(Storage),
+    Ready(Storage),
     /// Told when the node is evaluated.
-    Later(OnceLock<Storage>),
+    Pending(OnceLock<Storage>),
 }
 
-impl Place {
+impl StorageCell {
     /// Where, once it is known.
     #[inline]
     pub(crate) fn get(&self) -> Option<&Storage> {
         match self {
-            Place::There(storage) => Some(storage),
-            Place::Later(storage) => storage.get(),
+            StorageCell::Ready(storage) => Some(storage),
+            StorageCell::Pending(storage) => storage.get(),
         }
     }
 
     /// Tell where, unless it is known.
     #[inline]
     pub(crate) fn set(&self, found: Storage) {
-        if let Place::Later(storage) = self {
+        if let StorageCell::Pending(storage) = self {
             let _ = storage.set(found);
         }
     }
@@ -61,17 +61,17 @@ impl Place {
     /// Put the elements there, as those of a new node.
     #[inline(always)]
     pub(crate) fn put(&mut self, storage: Storage) -> &mut Storage {
-        *self = Place::There(storage);
+        *self = StorageCell::Ready(storage);
         match self {
-            Place::There(storage) => storage,
-            Place::Later(_) => unreachable!("it was put there"),
+            StorageCell::Ready(storage) => storage,
+            StorageCell::Pending(_) => unreachable!("it was put there"),
         }
     }
 
     fn into_storage(self) -> Option<Storage> {
         match self {
-            Place::There(storage) => Some(storage),
-            Place::Later(storage) => storage.into_inner(),
+            StorageCell::Ready(storage) => Some(storage),
+            StorageCell::Pending(storage) => storage.into_inner(),
         }
     }
 }
@@ -85,7 +85,7 @@ impl Output {
     pub(crate) fn one(spec: ArraySpec, storage: Option<Storage>) -> Outputs {
         SmallVec::from_buf([Output {
             spec,
-            storage: storage.map_or_else(|| Place::Later(OnceLock::new()), Place::There),
+            storage: storage.map_or_else(|| StorageCell::Pending(OnceLock::new()), StorageCell::Ready),
         }])
     }
 
@@ -94,7 +94,7 @@ impl Output {
         match specs.pop() {
             Some(spec) if specs.is_empty() => Output::one(spec, None),
             last => {
-                let pending = |spec| Output { spec, storage: Place::Later(OnceLock::new()) };
+                let pending = |spec| Output { spec, storage: StorageCell::Pending(OnceLock::new()) };
                 specs.into_iter().chain(last).map(pending).collect()
             }
         }
@@ -121,7 +121,7 @@ pub struct Node {
     pub(crate) stream: Stream,
     /// Recorded from an array that was followed.
     pub(crate) traced: bool,
-    follower: Option<Follower>,
+    trace_scope: Option<TraceScope>,
     /// The generation of the process whose thread has it, 0 for nobody.
     claim: AtomicU8,
     /// Scratch of the planner, valid for one plan.
@@ -131,36 +131,41 @@ pub struct Node {
 
 /// Who follows what is recorded from these inputs.
 #[inline]
-pub(crate) fn follower_of<'a>(inputs: impl IntoIterator<Item = &'a Array>) -> Option<Follower> {
-    Follower::outermost(inputs.into_iter().filter_map(|input| input.node().follower()))
+pub(crate) fn trace_scope_of<'a>(inputs: impl IntoIterator<Item = &'a Array>) -> Option<TraceScope> {
+    TraceScope::outermost(inputs.into_iter().filter_map(|input| input.node().trace_scope()))
 }
 
 /// Where, for whom and on which line a node was recorded.
-pub(crate) struct Recorded {
+pub(crate) struct RecordContext {
     pub(crate) stream: Stream,
-    pub(crate) follower: Option<Follower>,
+    pub(crate) trace_scope: Option<TraceScope>,
     pub(crate) origin: Option<Arc<str>>,
 }
 
-impl Recorded {
+impl RecordContext {
     /// On this thread's default stream, for nobody who would hear of it.
     #[inline(always)]
-    pub(crate) fn plainly() -> Recorded {
-        Recorded { stream: device::current_stream(), follower: None, origin: None }
+    pub(crate) fn untraced() -> RecordContext {
+        RecordContext { stream: device::current_stream(), trace_scope: None, origin: None }
     }
 }
 
 impl Node {
     pub(crate) fn new(op: Op, inputs: Inputs, specs: Specs, stream: Stream) -> Arc<Node> {
-        let follower = follower_of(&inputs);
-        Node::build(op, inputs, Output::pending(specs), Recorded { stream, follower, origin: users_line() })
+        let trace_scope = trace_scope_of(&inputs);
+        Node::build(
+            op,
+            inputs,
+            Output::pending(specs),
+            RecordContext { stream, trace_scope, origin: current_source_line() },
+        )
     }
 
     pub(crate) fn build(
         op: impl Into<Op>,
         inputs: Inputs,
         outputs: Outputs,
-        recorded: Recorded,
+        recorded: RecordContext,
     ) -> Arc<Node> {
         let mut node = Node::blank(op, recorded);
         // SAFETY: nobody else has the node yet.
@@ -176,9 +181,9 @@ impl Node {
     #[inline(always)]
     pub(crate) fn single(
         op: impl Into<Op>,
-        inputs: UpToTwo,
+        inputs: InputPair,
         dtype: DType,
-        recorded: Recorded,
+        recorded: RecordContext,
         fill: impl FnOnce(&mut Op, &[Array], &mut Output),
     ) -> Arc<Node> {
         let mut node = Node::blank(op, recorded);
@@ -198,7 +203,7 @@ impl Node {
             let output = outputs.as_mut_ptr();
             (&raw mut (*output).spec.shape).write(Shape::scalar());
             (&raw mut (*output).spec.dtype).write(dtype);
-            (&raw mut (*output).storage).write(Place::Later(OnceLock::new()));
+            (&raw mut (*output).storage).write(StorageCell::Pending(OnceLock::new()));
             outputs.set_len(1);
             // The room is the list's own, so that its address is asked for anew once the list was changed.
             let output = &mut *outputs.as_mut_ptr();
@@ -211,7 +216,7 @@ impl Node {
 
     /// A node that has neither inputs nor outputs yet.
     #[inline(always)]
-    fn blank(op: impl Into<Op>, Recorded { stream, follower, origin }: Recorded) -> Arc<Node> {
+    fn blank(op: impl Into<Op>, RecordContext { stream, trace_scope, origin }: RecordContext) -> Arc<Node> {
         // Memory first: a node that is there before it would be copied into it.
         let memory = Arc::into_raw(Arc::new(MaybeUninit::<Node>::uninit())).cast_mut().cast::<Node>();
         // SAFETY: memory for a node that nobody else has, from an `Arc` that it goes back to once it is written.
@@ -221,8 +226,8 @@ impl Node {
                 inputs: Mutex::new(Inputs::new()),
                 outputs: Outputs::new(),
                 stream,
-                traced: follower.is_some(),
-                follower,
+                traced: trace_scope.is_some(),
+                trace_scope,
                 claim: AtomicU8::new(0),
                 mark: AtomicU64::new(0),
                 origin,
@@ -252,13 +257,13 @@ impl Node {
     }
 
     /// Who followed what it was recorded from.
-    pub(crate) fn follower(&self) -> Option<&Follower> {
-        self.follower.as_ref()
+    pub(crate) fn trace_scope(&self) -> Option<&TraceScope> {
+        self.trace_scope.as_ref()
     }
 
     /// Is it followed by a transformation that goes on? Then it keeps its inputs.
-    pub(crate) fn is_followed(&self) -> bool {
-        self.follower.as_ref().is_some_and(Follower::goes_on)
+    pub(crate) fn is_traced(&self) -> bool {
+        self.trace_scope.as_ref().is_some_and(TraceScope::is_active)
     }
 
     /// The user's line that recorded it, where origins are kept.
@@ -307,7 +312,7 @@ impl Node {
     /// Take the storage of output `i` out of a node that nobody else holds.
     pub(crate) fn into_storage(mut self, i: usize) -> Option<Storage> {
         let place = &mut self.outputs[i].storage;
-        std::mem::replace(place, Place::Later(OnceLock::new())).into_storage()
+        std::mem::replace(place, StorageCell::Pending(OnceLock::new())).into_storage()
     }
 }
 
@@ -331,7 +336,7 @@ thread_local! {
 }
 
 /// So many nodes let go of each other by themselves.
-const MOST_DEPTH: usize = 16;
+const MAX_DROP_DEPTH: usize = 16;
 
 impl Drop for Node {
     fn drop(&mut self) {
@@ -341,7 +346,7 @@ impl Drop for Node {
             return;
         }
         let depth = DEPTH.get();
-        if depth < MOST_DEPTH {
+        if depth < MAX_DROP_DEPTH {
             DEPTH.set(depth + 1);
             inputs.clear();
             DEPTH.set(depth);

@@ -12,10 +12,10 @@ use umber_types::{Result, Scalar, Stream, bail, ensure};
 
 use super::walk::IdMap;
 use super::{Array, ArraySpec, Inputs, Specs, Tape};
-use crate::line::on_line;
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::control_flow;
+use crate::source_line::with_source_line;
 
 /// Where a step finds an input, or a program an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -36,7 +36,7 @@ impl Operand {
     }
 
     /// As [`Operand::spec`], where the slots may not be those it was written for.
-    fn spec_if_there<'a>(&'a self, slots: &'a [ArraySpec]) -> Result<&'a ArraySpec> {
+    fn checked_spec<'a>(&'a self, slots: &'a [ArraySpec]) -> Result<&'a ArraySpec> {
         match self {
             Operand::Slot(slot) if *slot as usize >= slots.len() => {
                 bail!(Value("program"), "slot {slot} is read before it is filled")
@@ -73,20 +73,20 @@ pub struct Step {
     pub outputs: u32,
     /// Which line of the user's program it stands for.
     #[serde(skip)]
-    pub origin: Origin,
+    pub origin: SourceLine,
 }
 
 /// A line of the user's program, where lines are kept. It is no part of what a program computes.
 #[derive(Clone, Debug, Default)]
-pub struct Origin(pub Option<Arc<str>>);
+pub struct SourceLine(pub Option<Arc<str>>);
 
-impl PartialEq for Origin {
-    fn eq(&self, _: &Origin) -> bool {
+impl PartialEq for SourceLine {
+    fn eq(&self, _: &SourceLine) -> bool {
         true
     }
 }
-impl Eq for Origin {}
-impl Hash for Origin {
+impl Eq for SourceLine {}
+impl Hash for SourceLine {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
@@ -143,7 +143,7 @@ impl Program {
             stream: node.stream(),
             inputs: node.inputs().iter().map(operand).collect(),
             outputs: node.outputs.len() as u32,
-            origin: Origin(node.origin().cloned()),
+            origin: SourceLine(node.origin().cloned()),
         });
         let program = Program {
             steps: steps.collect(),
@@ -166,7 +166,7 @@ impl Program {
         slots.extend_from_slice(arguments);
         for step in &self.steps {
             let inputs: Inputs = step.inputs.iter().map(|operand| operand.of(&slots)).collect();
-            let _origin = on_line(step.origin.0.clone());
+            let _origin = with_source_line(step.origin.0.clone());
             slots.extend(control_flow::record_again(&step.op, inputs, step.stream)?);
         }
         Ok(self.outputs.iter().map(|operand| operand.of(&slots)).collect())
@@ -188,11 +188,11 @@ impl Program {
 
     /// What every slot holds: an error where a step reads what is not there, `check` refuses it with its inputs, or its
     /// operation does. For programs that somebody else wrote.
-    pub fn slots_if(&self, check: impl Fn(&Op, &[&ArraySpec]) -> Result<()>) -> Result<Vec<ArraySpec>> {
+    pub fn checked_slots(&self, check: impl Fn(&Op, &[&ArraySpec]) -> Result<()>) -> Result<Vec<ArraySpec>> {
         let mut specs: Vec<ArraySpec> = self.arguments.clone();
         for step in &self.steps {
             let known = {
-                let inputs = step.inputs.iter().map(|input| input.spec_if_there(&specs));
+                let inputs = step.inputs.iter().map(|input| input.checked_spec(&specs));
                 let inputs: SmallVec<[&ArraySpec; 4]> = inputs.collect::<Result<_>>()?;
                 check(&step.op, &inputs)?;
                 step.op.infer(&inputs)?
@@ -202,7 +202,7 @@ impl Program {
             specs.extend(known);
         }
         for output in &self.outputs {
-            output.spec_if_there(&specs)?;
+            output.checked_spec(&specs)?;
         }
         Ok(specs)
     }

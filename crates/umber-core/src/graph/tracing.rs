@@ -11,7 +11,7 @@ use super::Array;
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     static READERS: RefCell<Vec<Reader>> = const { RefCell::new(Vec::new()) };
-    static LANES: RefCell<Vec<Lane>> = const { RefCell::new(Vec::new()) };
+    static BATCH_INDICES: RefCell<Vec<BatchIndex>> = const { RefCell::new(Vec::new()) };
     static RESIDUALS: Cell<Residuals> = const { Cell::new(Residuals::Recomputed) };
 }
 
@@ -22,24 +22,27 @@ pub fn depth() -> usize {
 
 /// Who follows what is computed from certain arrays, as those arrays know it.
 #[derive(Clone, Debug)]
-pub struct Follower(Arc<State>);
+pub struct TraceScope(Arc<State>);
 
 #[derive(Debug)]
 struct State {
     /// Earlier ones end later: functions return in the opposite order of their calls.
     order: u64,
-    goes_on: AtomicBool,
+    is_active: AtomicBool,
 }
 
-impl Follower {
+impl TraceScope {
     /// Has the trace not ended yet?
-    pub(crate) fn goes_on(&self) -> bool {
-        self.0.goes_on.load(Ordering::Acquire)
+    pub(crate) fn is_active(&self) -> bool {
+        self.0.is_active.load(Ordering::Acquire)
     }
 
     /// Of those that go on, the one that will do so longest.
-    pub(crate) fn outermost<'a>(followers: impl Iterator<Item = &'a Follower>) -> Option<Follower> {
-        followers.filter(|follower| follower.goes_on()).min_by_key(|follower| follower.0.order).cloned()
+    pub(crate) fn outermost<'a>(scopes: impl Iterator<Item = &'a TraceScope>) -> Option<TraceScope> {
+        scopes
+            .filter(|trace_scope| trace_scope.is_active())
+            .min_by_key(|trace_scope| trace_scope.0.order)
+            .cloned()
     }
 }
 
@@ -168,15 +171,15 @@ pub(crate) fn note_ones_read(array: &Array) {
 /// One level of tracing, until dropped on the same thread.
 #[derive(Debug)]
 pub struct Tracing {
-    follower: Follower,
+    trace_scope: TraceScope,
     /// Keeps the guard on its thread.
     not_send: PhantomData<*const ()>,
 }
 
 impl Tracing {
     /// What arrays to be followed are given.
-    pub(crate) fn follower(&self) -> &Follower {
-        &self.follower
+    pub(crate) fn trace_scope(&self) -> &TraceScope {
+        &self.trace_scope
     }
 }
 
@@ -185,13 +188,13 @@ impl Tracing {
 pub fn enter() -> Tracing {
     static ORDER: AtomicU64 = AtomicU64::new(0);
     DEPTH.set(DEPTH.get() + 1);
-    let state = State { order: ORDER.fetch_add(1, Ordering::Relaxed), goes_on: AtomicBool::new(true) };
-    Tracing { follower: Follower(Arc::new(state)), not_send: PhantomData }
+    let state = State { order: ORDER.fetch_add(1, Ordering::Relaxed), is_active: AtomicBool::new(true) };
+    Tracing { trace_scope: TraceScope(Arc::new(state)), not_send: PhantomData }
 }
 
 impl Drop for Tracing {
     fn drop(&mut self) {
-        self.follower.0.goes_on.store(false, Ordering::Release);
+        self.trace_scope.0.is_active.store(false, Ordering::Release);
         DEPTH.set(DEPTH.get() - 1);
     }
 }
@@ -232,7 +235,7 @@ impl Drop for WithResiduals {
 
 /// Where a function is being followed that runs many times: on one lane of a batch, or in one iteration of a loop.
 #[derive(Clone, Debug)]
-pub struct Lane {
+pub struct BatchIndex {
     /// Which lane or iteration: a placeholder that differs from one to the next.
     pub index: Array,
     /// How many lanes there are; iterations are not counted beforehand.
@@ -241,27 +244,27 @@ pub struct Lane {
 
 /// This thread follows a function on a lane, until dropped on the same thread.
 #[derive(Debug)]
-pub struct OnLane {
+pub struct BatchIndexGuard {
     /// Keeps the guard on its thread.
     not_send: PhantomData<*const ()>,
 }
 
 /// Begin to follow a function on a lane.
 #[must_use = "the lane ends when the guard is dropped"]
-pub fn enter_lane(lane: Lane) -> OnLane {
-    LANES.with_borrow_mut(|lanes| lanes.push(lane));
-    OnLane { not_send: PhantomData }
+pub fn push_batch_index(batch_index: BatchIndex) -> BatchIndexGuard {
+    BATCH_INDICES.with_borrow_mut(|batch_indices| batch_indices.push(batch_index));
+    BatchIndexGuard { not_send: PhantomData }
 }
 
 /// The lanes this thread is on, the outermost first.
-pub fn lanes() -> Vec<Lane> {
-    LANES.with_borrow(Clone::clone)
+pub fn batch_indices() -> Vec<BatchIndex> {
+    BATCH_INDICES.with_borrow(Clone::clone)
 }
 
-impl Drop for OnLane {
+impl Drop for BatchIndexGuard {
     fn drop(&mut self) {
         // Dropped outside the borrow: an array may have much to let go of.
-        let ended = LANES.with_borrow_mut(Vec::pop);
+        let ended = BATCH_INDICES.with_borrow_mut(Vec::pop);
         drop(ended);
     }
 }

@@ -45,7 +45,7 @@ impl Hasher for AddressHasher {
 pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<AddressHasher>>;
 
 /// Nodes that are there is room for without growing: most graphs that are walked have no more.
-const FEW: usize = 28;
+const INITIAL_CAPACITY: usize = 28;
 
 /// The identity of a node.
 pub fn node_id(node: &Arc<Node>) -> usize {
@@ -63,7 +63,8 @@ pub fn topological(outputs: &[Array]) -> Vec<Arc<Node>> {
 /// needs for it any more may then be in the answer, which is in order all the same.
 pub fn topological_until(outputs: &[Array], stop: impl Fn(&Arc<Node>) -> bool) -> Vec<Arc<Node>> {
     let mut order = Vec::new();
-    let mut seen: IdMap<usize, ()> = IdMap::with_capacity_and_hasher(FEW, BuildHasherDefault::default());
+    let mut seen: IdMap<usize, ()> =
+        IdMap::with_capacity_and_hasher(INITIAL_CAPACITY, BuildHasherDefault::default());
     // Each with how many of its inputs were looked at.
     let mut stack: Vec<(Arc<Node>, usize)> = Vec::new();
     let enter = |node: &Arc<Node>, stack: &mut Vec<_>, seen: &mut IdMap<usize, ()>| {

@@ -31,21 +31,21 @@ pub enum Access {
 
 /// Can the memory change without umber knowing?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stability {
+pub enum ExternalWrites {
     /// Nobody writes while umber sees it.
     Fixed,
     /// Its producer may write at any time.
-    Changing,
+    Possible,
 }
 
 /// What keeps somebody else's memory alive.
-type Keep = Box<dyn Any + Send + Sync>;
+type KeepAlive = Box<dyn Any + Send + Sync>;
 
 enum Owner {
     /// From the allocator; goes back to it.
     Allocated(Option<Block>),
     /// Somebody else's memory, kept alive (and released) by what the box holds.
-    Foreign { stability: Stability, keep: Option<Keep> },
+    Foreign { stability: ExternalWrites, keep_alive: Option<KeepAlive> },
     /// A device's, which takes it back.
     Device(Owned),
 }
@@ -83,18 +83,18 @@ impl Buffer {
         }
     }
 
-    /// Share memory that `keep` keeps alive: dropped exactly once, from whichever thread drops the last array.
+    /// Share memory that `keep_alive` keeps alive: dropped exactly once, from whichever thread drops the last array.
     ///
     /// # Safety
-    /// `start..start + bytes` stays readable while `keep` lives.
+    /// `start..start + bytes` stays readable while `keep_alive` lives.
     pub unsafe fn foreign(
         start: NonNull<u8>,
         bytes: usize,
         access: Access,
-        stability: Stability,
-        keep: Box<dyn Any + Send + Sync>,
+        stability: ExternalWrites,
+        keep_alive: Box<dyn Any + Send + Sync>,
     ) -> Buffer {
-        Buffer::new(start, bytes, Owner::Foreign { stability, keep: Some(keep) }, access)
+        Buffer::new(start, bytes, Owner::Foreign { stability, keep_alive: Some(keep_alive) }, access)
     }
 
     #[inline(always)]
@@ -170,7 +170,7 @@ impl Buffer {
 
     /// Copies of it on other devices, if it may keep any: it is sure not to change.
     pub(crate) fn replicas(&self) -> Option<&Replicas> {
-        let changes = matches!(self.owner, Owner::Foreign { stability: Stability::Changing, .. });
+        let changes = matches!(self.owner, Owner::Foreign { stability: ExternalWrites::Possible, .. });
         let keeps = !changes && self.writers() == 0 && !self.is_replica.load(Ordering::Acquire);
         keeps.then(|| &**self.replicas.get_or_init(Box::default))
     }
@@ -207,9 +207,9 @@ impl Buffer {
     /// Can somebody outside write into it now who is not trusted to wait? Operations that read it run when they are
     /// recorded.
     #[inline]
-    pub fn is_volatile(&self) -> bool {
+    pub fn is_externally_mutable(&self) -> bool {
         let is_written = match self.owner {
-            Owner::Foreign { stability: Stability::Changing, .. } => true,
+            Owner::Foreign { stability: ExternalWrites::Possible, .. } => true,
             Owner::Foreign { .. } | Owner::Allocated(_) => self.writers() > 0,
             Owner::Device(_) => false,
         };
@@ -259,9 +259,9 @@ impl Drop for Buffer {
                     allocator::free(block);
                 }
             }
-            Owner::Foreign { keep, .. } => {
-                if let Some(keep) = keep.take() {
-                    let_go(keep);
+            Owner::Foreign { keep_alive, .. } => {
+                if let Some(keep_alive) = keep_alive.take() {
+                    release_owner(keep_alive);
                 }
             }
             Owner::Device(owned) => owned.release(),
@@ -271,16 +271,16 @@ impl Drop for Buffer {
 
 thread_local! {
     /// While this thread lets go of somebody's memory: what else is to be let go of then.
-    static LEFT: RefCell<Option<Vec<Keep>>> = const { RefCell::new(None) };
+    static LEFT: RefCell<Option<Vec<KeepAlive>>> = const { RefCell::new(None) };
 }
 
 /// Let go of somebody else's memory, which may be an export of an array over somebody else's memory, and so on: one after the
 /// other, since chains of a million must not recurse.
-fn let_go(keep: Keep) {
-    let mut keep = Some(keep);
-    let is_inner = LEFT.try_with(|left| match (&mut *left.borrow_mut(), &mut keep) {
-        (Some(left), keep) => {
-            left.extend(keep.take());
+fn release_owner(keep_alive: KeepAlive) {
+    let mut keep_alive = Some(keep_alive);
+    let is_inner = LEFT.try_with(|left| match (&mut *left.borrow_mut(), &mut keep_alive) {
+        (Some(left), keep_alive) => {
+            left.extend(keep_alive.take());
             true
         }
         (left, _) => {
@@ -292,17 +292,17 @@ fn let_go(keep: Keep) {
         // Of a thread that ends, without ado.
         return;
     }
-    let _until_done = UntilDone;
-    while let Some(one) = keep {
+    let _until_done = ReleaseGuard;
+    while let Some(one) = keep_alive {
         drop(one);
-        keep = LEFT.with_borrow_mut(|left| left.as_mut().and_then(Vec::pop));
+        keep_alive = LEFT.with_borrow_mut(|left| left.as_mut().and_then(Vec::pop));
     }
 }
 
-/// Ends what [`let_go`] began, whatever happens.
-struct UntilDone;
+/// Ends what [`release_owner`] began, whatever happens.
+struct ReleaseGuard;
 
-impl Drop for UntilDone {
+impl Drop for ReleaseGuard {
     fn drop(&mut self) {
         let _ = LEFT.try_with(|left| left.borrow_mut().take());
     }

@@ -32,11 +32,11 @@ pub trait DeviceMemory: Any + Send + Sync + fmt::Debug {
 pub(super) struct Owned {
     /// `None` once it is given back.
     memory: Option<Box<dyn DeviceMemory>>,
-    work: Mutex<Work>,
+    work: Mutex<PendingWork>,
 }
 
 #[derive(Default)]
-struct Work {
+struct PendingWork {
     written: Option<Event>,
     /// The newest of each stream.
     uses: SmallVec<[Event; 2]>,
@@ -51,7 +51,7 @@ impl Owned {
         self.memory.as_deref().expect("given back by nobody but who drops it")
     }
 
-    fn work(&self) -> MutexGuard<'_, Work> {
+    fn work(&self) -> MutexGuard<'_, PendingWork> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

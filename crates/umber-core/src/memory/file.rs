@@ -5,12 +5,12 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Access, Buffer, Stability};
+use super::{Access, Buffer, ExternalWrites};
 
 /// Mappings that are out.
 static MAPPINGS: AtomicUsize = AtomicUsize::new(0);
 /// Systems give a process 65,530 of them as a rule, and without any left it cannot even allocate.
-const MOST: usize = 1 << 14;
+const MAX_MAPPINGS: usize = 1 << 14;
 
 /// A mapping, counted until it is dropped.
 struct Counted {
@@ -33,7 +33,7 @@ impl Buffer {
     ///
     /// Fails where a process has many thousand files mapped already.
     pub fn map(file: &File) -> io::Result<Buffer> {
-        if MAPPINGS.load(Ordering::Relaxed) >= MOST {
+        if MAPPINGS.load(Ordering::Relaxed) >= MAX_MAPPINGS {
             return Err(io::Error::other("got a file to map beside many thousand others, expected fewer"));
         }
         // SAFETY: the pages are only ever read, as elements of which every bit pattern is a value.
@@ -43,7 +43,7 @@ impl Buffer {
         let bytes = map.len();
         let keep = Box::new(Counted { _map: map });
         // SAFETY: the mapping is readable until it is dropped, which `keep` does.
-        Ok(unsafe { Buffer::foreign(start, bytes, Access::ReadOnly, Stability::Fixed, keep) })
+        Ok(unsafe { Buffer::foreign(start, bytes, Access::ReadOnly, ExternalWrites::Fixed, keep) })
     }
 }
 
@@ -58,7 +58,7 @@ mod tests {
         let buffer = Buffer::map(&File::open(&path).expect("there")).expect("mapped");
         std::fs::remove_file(&path).expect("there");
         assert_eq!((buffer.bytes(), buffer.access()), (3, Access::ReadOnly));
-        assert!(!buffer.is_owned() && !buffer.is_volatile() && !buffer.is_recyclable());
+        assert!(!buffer.is_owned() && !buffer.is_externally_mutable() && !buffer.is_recyclable());
         // SAFETY: three bytes are mapped.
         let bytes = unsafe {
             std::slice::from_raw_parts(buffer.host_start().expect("memory of the host").as_ptr(), 3)

@@ -9,7 +9,7 @@ pub(crate) mod replicas;
 
 pub use umber_kernels::allocator;
 
-pub use buffer::{Access, Buffer, Lease, Stability};
+pub use buffer::{Access, Buffer, ExternalWrites, Lease};
 pub use device::{DeviceMemory, Event};
 pub use mapped::is_mapped;
 pub use policy::ViewPolicy;

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use umber_types::{DType, KeepAxes, Result, bail, ensure};
 
-use super::dependent;
+use super::data_dependent;
 use super::elementwise::{greater_equal, less_equal, logical_and, multiply, square, subtract};
 use super::histograms::{Bins, Density, histogram};
 use super::quantiles::percentile;
@@ -75,7 +75,7 @@ struct Sample<'a> {
 
 impl Sample<'_> {
     fn value(&self, x: &Array) -> Result<f64> {
-        Ok(dependent::value_of(self.op, x)?.as_f64())
+        Ok(data_dependent::value_of(self.op, x)?.as_f64())
     }
 
     fn count(&self) -> f64 {
@@ -107,8 +107,8 @@ impl Sample<'_> {
             Doane => self.skewed_width()?,
             Stone => self.least_error_width()?,
             Auto => {
-                let least = self.width(SquareRoot)? / 2.0;
-                self.width(FreedmanDiaconis)?.max(least).min(self.width(Sturges)?)
+                let min_value = self.width(SquareRoot)? / 2.0;
+                self.width(FreedmanDiaconis)?.max(min_value).min(self.width(Sturges)?)
             }
         })
     }
@@ -121,8 +121,8 @@ impl Sample<'_> {
         let distance = subtract(&self.x, &mean(&self.x, None, KeepAxes::No)?)?;
         let unit = divide(&distance, &Array::scalar(deviation, DType::Float64))?;
         let skew = self.value(&mean(&multiply(&square(&unit)?, &unit)?, None, KeepAxes::No)?)?;
-        let spread = (6.0 * (n - 2.0) / ((n + 1.0) * (n + 3.0))).sqrt();
-        Ok(self.span() / (1.0 + n.log2() + (1.0 + skew.abs() / spread).log2()))
+        let standard_error = (6.0 * (n - 2.0) / ((n + 1.0) * (n + 3.0))).sqrt();
+        Ok(self.span() / (1.0 + n.log2() + (1.0 + skew.abs() / standard_error).log2()))
     }
 
     /// The width whose histogram has the least cross-validated error, among those of at most 100 bins, or the root of the
@@ -133,15 +133,15 @@ impl Sample<'_> {
             return Ok(0.0);
         }
         let most = (n.sqrt() as i64).max(100);
-        let (mut best, mut least) = (1, f64::INFINITY);
+        let (mut best, mut min_value) = (1, f64::INFINITY);
         for bins in 1..=most {
             let cut = Bins::Count(bins, self.whole);
             let (counts, _) = histogram(&self.x, &cut, None, Density::Counts)?;
             let parts = divide(&cast(&counts, DType::Float64)?, &Array::scalar(n, DType::Float64))?;
             let squares = self.value(&sum(&square(&parts)?, None, KeepAxes::No)?)?;
             let error = (2.0 - (n + 1.0) * squares) * bins as f64 / span;
-            if error < least {
-                (best, least) = (bins, error);
+            if error < min_value {
+                (best, min_value) = (bins, error);
             }
         }
         Ok(span / best as f64)
@@ -168,18 +168,18 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
         return Ok(1);
     }
     let ends = |x: &Array| Ok((min(x, None, KeepAxes::No)?, max(x, None, KeepAxes::No)?));
-    let (least, greatest): (Array, Array) = ends(&x)?;
+    let (min_value, max_value): (Array, Array) = ends(&x)?;
     let mut sample = Sample { op, x, range: (0.0, 0.0), whole: range };
-    sample.range = (sample.value(&least)?, sample.value(&greatest)?);
-    let (least, greatest) = sample.range;
+    sample.range = (sample.value(&min_value)?, sample.value(&max_value)?);
+    let (min_value, max_value) = sample.range;
     ensure!(
-        least.is_finite() && greatest.is_finite(),
+        min_value.is_finite() && max_value.is_finite(),
         Value(op),
-        "the range ({least}, {greatest}) of the elements is not finite; give one"
+        "the range ({min_value}, {max_value}) of the elements is not finite; give one"
     );
-    let scale = squarable(least.abs().max(greatest.abs()));
+    let scale = squarable(min_value.abs().max(max_value.abs()));
     sample.x = multiply(&sample.x, &Array::scalar(scale, DType::Float64))?;
-    sample.range = (least * scale, greatest * scale);
+    sample.range = (min_value * scale, max_value * scale);
     sample.whole = range.map(|(low, high)| (low * scale, high * scale));
     let mut width = sample.width(rule)?;
     if width <= 0.0 {

@@ -61,11 +61,11 @@ fn masked(which: &str, x: &Array, mask: Option<&Array>, block_size: i64) -> Resu
         blocks[1]
     );
     let apart: Shape = batch.iter().copied().chain([blocks[0], 1, blocks[1], 1]).collect();
-    let spread: Shape =
+    let expanded: Shape =
         batch.iter().copied().chain([blocks[0], size(rows), blocks[1], size(columns)]).collect();
     let joined: Shape =
         batch.iter().copied().chain([blocks[0] * size(rows), blocks[1] * size(columns)]).collect();
-    let wide = reshape(&broadcast(&reshape(&broadcast(mask, &grid)?, apart)?, &spread)?, joined)?;
+    let wide = reshape(&broadcast(&reshape(&broadcast(mask, &grid)?, apart)?, &expanded)?, joined)?;
     let last = wide.ndim() - 1;
     let wide = slice_along(&wide, last - 1, 0, x.shape()[rows])?;
     let wide = slice_along(&wide, last, 0, x.shape()[columns])?;

@@ -98,9 +98,9 @@ fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
             y.shape()
         );
     };
-    let spread =
+    let broadcast_to_common =
         |array: &Array, tail: [usize; 2]| broadcast(array, &batch.iter().copied().chain(tail).collect());
-    matmul::matmul(&spread(x, [rows, depth])?, &spread(y, [depth, columns])?)
+    matmul::matmul(&broadcast_to_common(x, [rows, depth])?, &broadcast_to_common(y, [depth, columns])?)
 }
 
 /// `alpha (a @ b) + beta c`, without a term whose factor is zero, whatever it holds.

@@ -375,7 +375,7 @@ fn check_lines(op: &str, a: &Array, v: &Array) -> Result<()> {
     Ok(())
 }
 
-/// Slide `kernel` along `line`, which is at least as long.
+/// Slide `kernel` along `source_line`, which is at least as long.
 fn slide(op: &str, line: &Array, kernel: &Array, mode: ConvolveMode) -> Result<Array> {
     let (length, taps) = (line.size(), kernel.size() as i64);
     let (low, high) = match mode {

@@ -5,7 +5,7 @@ use std::iter::{once, repeat_n};
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Kind, Result, Scalar, Shape, Side, bail, ensure, promote};
 
-use super::elementwise::{add, astype, multiply, signed_beside_uint64};
+use super::elementwise::{add, astype, mixed_sign_uint64, multiply};
 use super::promotion::{broadcast_all, cast_constant};
 use crate::graph::Array;
 use crate::primitives::create::{Arange, ArangeParameters, Eye, EyeParameters};
@@ -213,11 +213,11 @@ pub(super) fn with_exact_ends(
 }
 
 /// Most steps between integers whose product with a place of the line fits 64 bits.
-const MOST_WHOLE: i64 = 1 << 31;
+const MAX_EXACT_STEPS: i64 = 1 << 31;
 
 /// The dtype of 64 bits that holds the integers of both arrays, if there is one.
 fn wide_integer(start: &Array, stop: &Array) -> Option<DType> {
-    if let Some(signed) = signed_beside_uint64(start.dtype(), stop.dtype()) {
+    if let Some(signed) = mixed_sign_uint64(start.dtype(), stop.dtype()) {
         let signed = if signed == Side::Left { start } else { stop };
         return signed.constant().is_some_and(|value| value.as_i64() >= 0).then_some(DType::UInt64);
     }
@@ -291,7 +291,7 @@ pub fn linspace_between(
     let ends = broadcast_all(OP, &[start, stop])?;
     let axis = normalize_axis(OP, axis, ends[0].ndim() + 1)?;
     let count = if endpoint { length - 1 } else { length };
-    let integers = wide_integer(start, stop).filter(|_| dtype.is_integer() && count <= MOST_WHOLE);
+    let integers = wide_integer(start, stop).filter(|_| dtype.is_integer() && count <= MAX_EXACT_STEPS);
     let wide = integers.unwrap_or(wide);
     let (start, stop) = (astype(&ends[0], wide)?, astype(&ends[1], wide)?);
     let line = if length <= 1 || count == 0 {
@@ -386,8 +386,8 @@ pub fn linspace_complex(
     );
     let real = linspace(start.0, stop.0, length, endpoint, dtype.real())?;
     let imaginary = linspace(start.1, stop.1, length, endpoint, dtype.real())?;
-    let turn = Array::scalar(umber_types::Scalar::Complex(0.0, 1.0), dtype);
-    add(&astype(&real, dtype)?, &multiply(&astype(&imaginary, dtype)?, &turn)?)
+    let imaginary_unit = Array::scalar(umber_types::Scalar::Complex(0.0, 1.0), dtype);
+    add(&astype(&real, dtype)?, &multiply(&astype(&imaginary, dtype)?, &imaginary_unit)?)
 }
 
 /// Ones on the diagonal `diagonal` of a `rows` by `columns` matrix.

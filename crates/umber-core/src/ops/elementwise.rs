@@ -5,7 +5,7 @@
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Side, UnaryKind, ensure, promote};
 
-use super::direct;
+use super::fast_path;
 use super::promotion::{cast_constant, common_shape, meet, meet_as, weak};
 use crate::graph::Array;
 use crate::primitives::control::{self, Control};
@@ -13,7 +13,7 @@ use crate::primitives::rules::{self, broadcast};
 use crate::primitives::select::Select;
 
 pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
-    if let Some(made) = direct::unary(kind, x) {
+    if let Some(made) = fast_path::unary(kind, x) {
         return Ok(made);
     }
     ensure!(
@@ -438,11 +438,11 @@ fn is_infinity(x: &Array, infinity: f64) -> Result<Array> {
 
 /// `kind` of two arrays in the dtype and shape that they share, for the function `name`.
 fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array> {
-    if let Some(made) = direct::binary(kind, a, b) {
+    if let Some(made) = fast_path::binary(kind, a, b) {
         return Ok(made);
     }
     if kind.compares()
-        && let Some(signed) = signed_beside_uint64(a.dtype(), b.dtype())
+        && let Some(signed) = mixed_sign_uint64(a.dtype(), b.dtype())
     {
         return compare_with_uint64(kind, name, a, b, signed);
     }
@@ -453,7 +453,7 @@ fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array>
 }
 
 /// Which of two dtypes is a signed integer's where the other is uint64: no integer dtype holds the values of both.
-pub(super) fn signed_beside_uint64(a: DType, b: DType) -> Option<Side> {
+pub(super) fn mixed_sign_uint64(a: DType, b: DType) -> Option<Side> {
     match (a.kind(), b.kind()) {
         (Kind::Signed, Kind::Unsigned) if b == DType::UInt64 => Some(Side::Left),
         (Kind::Unsigned, Kind::Signed) if a == DType::UInt64 => Some(Side::Right),

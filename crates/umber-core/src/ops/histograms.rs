@@ -3,7 +3,7 @@
 use umber_types::{BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side, bail, ensure, promote};
 
 use super::bin_widths::{BinRule, suited_count};
-use super::dependent;
+use super::data_dependent;
 use super::elementwise::{add, divide, equal, minimum, multiply, select, subtract};
 use super::interpolation::halved_where_too_wide;
 use super::promotion::cast_constant;
@@ -75,10 +75,10 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
         cast(a, DType::UInt8)?
     };
     if a.size() > 0 {
-        let least = dependent::value_of("bincount", &min(&places, None, KeepAxes::No)?)?.as_i64();
-        ensure!(least >= 0, Value("bincount"), "got {least}, expected no negative integers");
-        let greatest = dependent::value_of("bincount", &max(&places, None, KeepAxes::No)?)?.as_i64();
-        length = length.max(greatest as u64 + 1);
+        let min_value = data_dependent::value_of("bincount", &min(&places, None, KeepAxes::No)?)?.as_i64();
+        ensure!(min_value >= 0, Value("bincount"), "got {min_value}, expected no negative integers");
+        let max_value = data_dependent::value_of("bincount", &max(&places, None, KeepAxes::No)?)?.as_i64();
+        length = length.max(max_value as u64 + 1);
     }
     let shape = Shape::checked("bincount", &[i64::try_from(length).unwrap_or(i64::MAX)])?;
     piled("bincount", &places, weights.as_ref(), shape[0])
@@ -141,7 +141,7 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
         None if a.size() == 0 => (scalar(0.0), scalar(1.0)),
         None => (cast(&min(a, None, KeepAxes::No)?, wide)?, cast(&max(a, None, KeepAxes::No)?, wide)?),
     };
-    if let (Some(low), Some(high)) = (dependent::known(&low)?, dependent::known(&high)?) {
+    if let (Some(low), Some(high)) = (data_dependent::known(&low)?, data_dependent::known(&high)?) {
         let (low, high) = (low.as_f64(), high.as_f64());
         ensure!(
             low.is_finite() && high.is_finite(),
@@ -174,7 +174,7 @@ fn check_edges(op: &str, edges: &Array) -> Result<Array> {
     let count = edges.size() - 1;
     let (low, high) = (slice_along(edges, 0, 0, count)?, slice_along(edges, 0, 1, count)?);
     let rises = all(&binary(BinaryKind::LessEqual, &low, &high)?, None, KeepAxes::No)?;
-    match dependent::known(&rises)? {
+    match data_dependent::known(&rises)? {
         Some(rises) if !rises.as_bool() => {
             bail!(Value(op), "got bins that fall, expected edges that rise")
         }

@@ -4,8 +4,8 @@ use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Shape, bail, ensure};
 
 use super::creation::{eye, tri};
-use super::dependent;
-use super::indexing::{OutOfBounds, settle};
+use super::data_dependent;
+use super::indexing::{OutOfBounds, resolve_indices};
 use super::promotion::broadcast_all;
 use super::reductions::{max, min};
 use crate::graph::{Array, Inputs};
@@ -51,7 +51,7 @@ pub(crate) fn unravelled(places: &Array, shape: &Shape) -> Result<Inputs> {
 /// assert_eq!(column.to_vec::<u32>().unwrap(), [2, 2]);
 /// ```
 pub fn unravel_index(places: &Array, shape: &Shape) -> Result<Vec<Array>> {
-    let places = settle("unravel_index", places, shape.size(), OutOfBounds::Raise)?;
+    let places = resolve_indices("unravel_index", places, shape.size(), OutOfBounds::Raise)?;
     check_inside("unravel_index", &places, shape.size())?;
     unravelled(&places, shape)?
         .iter()
@@ -62,11 +62,11 @@ pub fn unravel_index(places: &Array, shape: &Shape) -> Result<Vec<Array>> {
 
 /// Where values are known, raise for an index, int64, that lies outside or is negative.
 pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<()> {
-    if indices.size() == 0 || !dependent::has_value(indices)? {
+    if indices.size() == 0 || !data_dependent::has_value(indices)? {
         return Ok(());
     }
     for extreme in [min(indices, None, KeepAxes::No)?, max(indices, None, KeepAxes::No)?] {
-        if let Some(index) = dependent::known(&extreme)? {
+        if let Some(index) = data_dependent::known(&extreme)? {
             let index = index.as_i64();
             ensure!(
                 (0..length as i64).contains(&index),
@@ -112,7 +112,7 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBo
     let coordinates = broadcast_all("ravel_multi_index", coordinates)?;
     let mut places: Option<Array> = None;
     for ((indices, &length), &mode) in coordinates.iter().zip(shape.iter()).zip(modes.iter().cycle()) {
-        let indices = settle("ravel_multi_index", indices, length, mode)?;
+        let indices = resolve_indices("ravel_multi_index", indices, length, mode)?;
         if mode == OutOfBounds::Raise {
             check_inside("ravel_multi_index", &indices, length)?;
         }

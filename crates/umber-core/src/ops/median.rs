@@ -9,7 +9,7 @@ use super::reductions::{axes_of, finish, widened, widest};
 use crate::graph::Array;
 use crate::graph::tracing::are_lengths_free;
 use crate::primitives::gather::Places;
-use crate::primitives::merged::Merged;
+use crate::primitives::merged_axes::MergedAxes;
 use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::rules::{add, binary, broadcast, cast, constant, full_like, mul};
 use crate::primitives::select::Select;
@@ -35,7 +35,7 @@ pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
         return Ok(Array::full(a.shape().reduced(&axes, keep), f64::NAN, a.dtype().inexact()));
     }
     let sortable = if a.dtype().is_inexact() { a.clone() } else { widened(a)? };
-    let merged = Merged::new(&sortable, &axes)?;
+    let merged = MergedAxes::new(&sortable, &axes)?;
     let axis = merged.array.ndim() - 1;
     let length = merged.array.shape()[axis];
     let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged.array])?;
@@ -76,7 +76,7 @@ fn middle_of(op: &'static str, sorted: &Array, count: &Array) -> Result<Array> {
 /// The median over axes of what is a number, of complex elements in the order of their real parts first; NaN where nothing
 /// is.
 pub(super) fn median_of_numbers(a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
-    let merged = Merged::new(a, axes)?.array;
+    let merged = MergedAxes::new(a, axes)?.array;
     let axis = merged.ndim() - 1;
     let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged])?;
     let count = count_numbers(&merged, Some(&[-1]), KeepAxes::Yes, DType::Int64)?;

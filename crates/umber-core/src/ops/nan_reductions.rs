@@ -5,11 +5,13 @@
 use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Scalar, ensure};
 
 use super::elementwise::{greater, isnan, logical_and, logical_not, select};
-use super::naming::under;
+use super::error_context::with_op;
+use super::masked_reductions::{
+    Elements, Selection, mean_selected, reduce_selected, std_selected, var_selected,
+};
 use super::promotion::{cast_constant, weak};
 use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, count_true, widened};
 use super::scans::{ScanOrder, cumprod, cumsum};
-use super::selection::{Elements, Selection, mean_selected, reduce_selected, std_selected, var_selected};
 use crate::graph::Array;
 use crate::primitives::composite::Measure;
 use crate::primitives::control::Control;
@@ -61,7 +63,7 @@ fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
 /// # Errors
 /// As of [`reduce_selected`].
 pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
-    under("nansum", reduce_selected(ReduceKind::Sum, &filled(a, 0.0)?, axes, keep, selection))
+    with_op("nansum", reduce_selected(ReduceKind::Sum, &filled(a, 0.0)?, axes, keep, selection))
 }
 
 /// The product over axes of what is selected and a number; 1 where nothing is.
@@ -76,7 +78,7 @@ pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
 /// # Errors
 /// As of [`reduce_selected`].
 pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
-    under("nanprod", reduce_selected(ReduceKind::Prod, &filled(a, 1.0)?, axes, keep, selection))
+    with_op("nanprod", reduce_selected(ReduceKind::Prod, &filled(a, 1.0)?, axes, keep, selection))
 }
 
 /// The running sum along an axis, which stays as it is at what is not a number.
@@ -88,7 +90,7 @@ pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selec
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nancumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
-    under("nancumsum", cumsum(&filled(a, 0.0)?, order, dtype))
+    with_op("nancumsum", cumsum(&filled(a, 0.0)?, order, dtype))
 }
 
 /// The running product along an axis, which stays as it is at what is not a number.
@@ -100,7 +102,7 @@ pub fn nancumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Ar
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nancumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
-    under("nancumprod", cumprod(&filled(a, 1.0)?, order, dtype))
+    with_op("nancumprod", cumprod(&filled(a, 1.0)?, order, dtype))
 }
 
 /// The mean over axes of what is selected and a number; NaN where nothing is, float32 for integers.
@@ -118,7 +120,7 @@ pub fn nancumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<A
 pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     let found = axes_of("nanmean", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
-        return under("nanmean", mean_selected(a, axes, keep, selection));
+        return with_op("nanmean", mean_selected(a, axes, keep, selection));
     }
     let dtype = selection.dtype.unwrap_or(a.dtype()).inexact();
     Elements::numbers("nanmean", &numbers("nanmean", a, selection)?, dtype, Selection::default())?
@@ -126,7 +128,7 @@ pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selec
 }
 
 /// A measure of distances from the mean; NaN where `ddof` leaves nothing.
-fn spread(
+fn dispersion(
     (op, measure): (&str, Measure),
     a: &Array,
     axes: &Axes,
@@ -137,7 +139,7 @@ fn spread(
     let dtype = selection.dtype.unwrap_or(a.dtype()).inexact();
     let x = numbers(op, a, selection)?;
     let elements = Elements::numbers(op, &x, dtype, selection)?;
-    let measured = elements.spread(axes, keep, ddof as f64, measure)?;
+    let measured = elements.dispersion(axes, keep, ddof as f64, measure)?;
     let count = count_true(&logical_not(&isnan(&x)?)?, axes, keep)?;
     let has_freedom = greater(&cast(&count, DType::Int64)?, &Array::scalar(ddof, DType::Int64))?;
     select(&has_freedom, &measured, &weak(Scalar::Float(f64::NAN), &measured))
@@ -164,9 +166,9 @@ pub fn nanvar(
 ) -> Result<Array> {
     let found = axes_of("nanvar", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
-        return under("nanvar", var_selected(a, axes, keep, ddof as f64, selection));
+        return with_op("nanvar", var_selected(a, axes, keep, ddof as f64, selection));
     }
-    spread(("nanvar", Measure::Variance), a, &found, keep, ddof, selection)
+    dispersion(("nanvar", Measure::Variance), a, &found, keep, ddof, selection)
 }
 
 /// The standard deviation over axes of what is selected and a number: the square root of [`nanvar`].
@@ -189,9 +191,9 @@ pub fn nanstd(
 ) -> Result<Array> {
     let found = axes_of("nanstd", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
-        return under("nanstd", std_selected(a, axes, keep, ddof as f64, selection));
+        return with_op("nanstd", std_selected(a, axes, keep, ddof as f64, selection));
     }
-    spread(("nanstd", Measure::Deviation), a, &found, keep, ddof, selection)
+    dispersion(("nanstd", Measure::Deviation), a, &found, keep, ddof, selection)
 }
 
 fn extremum(
@@ -208,7 +210,7 @@ fn extremum(
         check_not_empty(op, a, &found)?;
     }
     if !a.dtype().is_inexact() {
-        return under(op, reduce_selected(kind, a, axes, keep, selection));
+        return with_op(op, reduce_selected(kind, a, axes, keep, selection));
     }
     ensure!(
         selection.condition.is_none() || selection.initial.is_some(),
@@ -218,7 +220,7 @@ fn extremum(
     let x = numbers(op, a, selection)?;
     let initial = selection.initial.map(|initial| filled(initial, neutral)).transpose()?;
     let start = Selection { initial: initial.as_ref(), ..Selection::default() };
-    let found = under(op, reduce_selected(kind, &filled(&x, neutral)?, axes, keep, start))?;
+    let found = with_op(op, reduce_selected(kind, &filled(&x, neutral)?, axes, keep, start))?;
     let mut is_without = all(&isnan(&x)?, axes, keep)?;
     if let Some(initial) = selection.initial {
         is_without = logical_and(&is_without, &isnan(initial)?)?;
@@ -265,7 +267,7 @@ pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
-    let found = under("nanargmin", argmin(&filled(a, f64::INFINITY)?, axis, keep))?;
+    let found = with_op("nanargmin", argmin(&filled(a, f64::INFINITY)?, axis, keep))?;
     among_numbers(ArgReduceKind::ArgMin, found, a, axis, keep)
 }
 
@@ -278,7 +280,7 @@ pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> 
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanargmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
-    let found = under("nanargmax", argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep))?;
+    let found = with_op("nanargmax", argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep))?;
     among_numbers(ArgReduceKind::ArgMax, found, a, axis, keep)
 }
 

@@ -38,7 +38,7 @@ fn unwrap<T>(result: Result<T>) -> T {
 
 /// A number beside an array.
 #[track_caller]
-fn beside(value: impl Into<Scalar>, like: &Array) -> Array {
+fn scalar_like(value: impl Into<Scalar>, like: &Array) -> Array {
     let value = value.into();
     unwrap(value.check_fits(value.weak_dtype(like.dtype())));
     weak(value, like)
@@ -79,7 +79,7 @@ macro_rules! binary_operators {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: S) -> Array {
-                unwrap($function(self, &beside(other, self)))
+                unwrap($function(self, &scalar_like(other, self)))
             }
         }
         impl<S: Into<Scalar>> $trait<S> for Array {
@@ -109,7 +109,7 @@ macro_rules! binary_operators {
         impl<S: Into<Scalar>> $assign<S> for Array {
             #[track_caller]
             fn $assign_method(&mut self, other: S) {
-                *self = unwrap($function(self, &beside(other, self)));
+                *self = unwrap($function(self, &scalar_like(other, self)));
             }
         }
     )*};
@@ -121,7 +121,7 @@ macro_rules! numbers_on_the_left {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: &Array) -> Array {
-                unwrap($function(&beside(<$held>::from(self), other), other))
+                unwrap($function(&scalar_like(<$held>::from(self), other), other))
             }
         }
         impl $trait<Array> for $number {

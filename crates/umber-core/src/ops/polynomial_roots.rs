@@ -2,11 +2,11 @@
 
 use umber_types::{DType, Result, Shape, bail, ensure, promote};
 
-use super::dependent;
+use super::data_dependent;
 use super::elementwise::{divide, multiply, negative, real, subtract};
+use super::error_context::with_op;
 use super::linalg::eigvals;
-use super::naming::under;
-use super::polynomials::{MOST, coefficients, shifted};
+use super::polynomials::{MAX_COEFFICIENTS, coefficients, shifted};
 use super::promotion::cast_constant;
 use super::shaping::{concatenate, diag, stack};
 use crate::graph::Array;
@@ -64,7 +64,8 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
     };
     let sizes = cast(&super::abs(&rest)?, DType::Float64)?;
     let limit = Array::scalar(NEARLY_ZERO, DType::Float64);
-    let counts = dependent::integers_of("polydiv", &cast(&super::greater(&sizes, &limit)?, DType::UInt8)?)?;
+    let counts =
+        data_dependent::integers_of("polydiv", &cast(&super::greater(&sizes, &limit)?, DType::UInt8)?)?;
     let first = counts.iter().position(|&counts| counts != 0).unwrap_or(counts.len()).min(counts.len() - 1);
     let rest = slice_along(&rest, 0, first, counts.len() - first)?;
     let quotient = match &quotient[..] {
@@ -92,7 +93,7 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
 pub fn roots(p: &Array) -> Result<Array> {
     let p = coefficients("roots", p)?;
     let is_filled = super::not_equal(&p, &Array::scalar(0, p.dtype()))?;
-    let is_filled = dependent::integers_of("roots", &cast(&is_filled, DType::UInt8)?)?;
+    let is_filled = data_dependent::integers_of("roots", &cast(&is_filled, DType::UInt8)?)?;
     let answer = p.dtype().inexact().complex();
     let first = is_filled.iter().position(|&filled| filled != 0);
     let (Some(first), Some(last)) = (first, is_filled.iter().rposition(|&filled| filled != 0)) else {
@@ -108,7 +109,7 @@ pub fn roots(p: &Array) -> Result<Array> {
     let below = diag(&Array::full([degree - 1].into(), 1.0, p.dtype()), -1)?;
     let companion =
         concatenate(&[&reshape(&top, [1, degree])?, &slice_along(&below, 0, 1, degree - 1)?], Some(0))?;
-    concatenate(&[&cast(&under("roots", eigvals(&companion))?, answer)?, &zeros], Some(0))
+    concatenate(&[&cast(&with_op("roots", eigvals(&companion))?, answer)?, &zeros], Some(0))
 }
 
 /// The coefficients of the polynomial with leading coefficient one and these roots, or whose roots are the eigenvalues of
@@ -128,13 +129,13 @@ pub fn poly(zeros: &Array) -> Result<Array> {
     let wide = double(zeros.dtype());
     let roots = match zeros.shape()[..] {
         [] => reshape(&cast_constant(zeros, wide)?, [1])?,
-        [count] if count < MOST => cast_constant(zeros, wide)?,
-        [rows, columns] if rows == columns && rows < MOST => {
-            under("poly", eigvals(&cast_constant(zeros, wide)?))?
+        [count] if count < MAX_COEFFICIENTS => cast_constant(zeros, wide)?,
+        [rows, columns] if rows == columns && rows < MAX_COEFFICIENTS => {
+            with_op("poly", eigvals(&cast_constant(zeros, wide)?))?
         }
         _ => bail!(
             Value("poly"),
-            "got an array of shape {}, expected fewer than {MOST} roots or a square matrix",
+            "got an array of shape {}, expected fewer than {MAX_COEFFICIENTS} roots or a square matrix",
             zeros.shape()
         ),
     };

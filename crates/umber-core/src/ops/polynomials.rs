@@ -13,14 +13,14 @@ use crate::primitives::rules::{broadcast, cast, reshape};
 use crate::primitives::slice::slice_along;
 
 /// Most coefficients of what is computed coefficient by coefficient.
-pub(super) const MOST: usize = 1 << 12;
+pub(super) const MAX_COEFFICIENTS: usize = 1 << 12;
 
 /// Coefficients as a vector; a number is a constant polynomial.
 pub(super) fn coefficients(op: &str, p: &Array) -> Result<Array> {
     ensure!(
-        p.ndim() <= 1 && p.size() <= MOST,
+        p.ndim() <= 1 && p.size() <= MAX_COEFFICIENTS,
         Value(op),
-        "got coefficients of shape {}, expected one axis of at most {MOST}",
+        "got coefficients of shape {}, expected one axis of at most {MAX_COEFFICIENTS}",
         p.shape()
     );
     reshape(p, [p.size()])
@@ -165,7 +165,11 @@ pub fn polyder(p: &Array, order: i64) -> Result<Array> {
 /// # Errors
 /// Where the order is negative or above 4096, or there are fewer constants.
 pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array> {
-    ensure!((0..=MOST as i64).contains(&order), Value("polyint"), "got order {order}, expected 0 to {MOST}");
+    ensure!(
+        (0..=MAX_COEFFICIENTS as i64).contains(&order),
+        Value("polyint"),
+        "got order {order}, expected 0 to {MAX_COEFFICIENTS}"
+    );
     let p = coefficients("polyint", p)?;
     let dtype = constants.map_or(p.dtype(), |k| promote(p.dtype(), k.dtype())).inexact();
     let mut p = cast_constant(&p, dtype)?;

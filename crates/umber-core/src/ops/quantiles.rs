@@ -3,14 +3,14 @@
 use umber_types::{Axes, DType, KeepAxes, Result, Shape, ensure};
 
 use super::elementwise::{add, astype, divide, equal, isinf, isnan, less, multiply, select, subtract};
+use super::error_context::with_op;
 use super::median::{median, median_of_numbers};
-use super::naming::under;
 use super::nan_reductions::count_numbers;
-use super::quantile_places::{Found, QuantileMethod, number, places};
+use super::quantile_methods::{QuantileMethod, QuantilePosition, number, places};
 use super::reductions::{axes_of, check_not_empty, widened};
 use crate::graph::Array;
 use crate::primitives::gather::Places;
-use crate::primitives::merged::Merged;
+use crate::primitives::merged_axes::MergedAxes;
 use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::rules::{broadcast, cast, full_like, move_axis, reshape};
 use crate::primitives::slice::slice_along;
@@ -81,7 +81,7 @@ fn quantile_of(
         return Ok(Array::full(lengths, f64::NAN, a.dtype().inexact()));
     }
     check_not_empty(op, a, &axes)?;
-    let merged = Merged::new(a, &axes)?.array;
+    let merged = MergedAxes::new(a, &axes)?.array;
     let axis = merged.ndim() - 1;
     let length = merged.shape()[axis];
     let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged])?;
@@ -101,8 +101,8 @@ fn quantile_of(
         Places::along("quantile", axis, indices).read(&sorted)
     };
     let mut value = match places(&parts, &n, method)? {
-        Found::At(place) => read(&place)?,
-        Found::Between { low, high, part } => {
+        QuantilePosition::At(place) => read(&place)?,
+        QuantilePosition::Between { low, high, part } => {
             let (low, high) = (widened(&read(&low)?)?, widened(&read(&high)?)?);
             cast(&between(&low, &high, &cast(&part, low.dtype())?)?, a.dtype().inexact())?
         }
@@ -242,7 +242,7 @@ pub fn nanmedian(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Arra
     let found = axes_of("nanmedian", a, axes)?;
     let is_without = found.iter().any(|&axis| a.shape()[axis] == 0);
     if !a.dtype().is_inexact() || is_without {
-        return under("nanmedian", median(a, axes, keep));
+        return with_op("nanmedian", median(a, axes, keep));
     }
     if a.dtype().is_complex() {
         return median_of_numbers(a, &found, keep);

@@ -6,8 +6,8 @@ use umber_types::{DType, Result, Shape, bail, ensure, promote};
 pub use umber_types::{Quantization, QuantizationMode};
 
 use super::contraction::matmul;
-use super::gathered::gather_mm;
-use super::naming::under;
+use super::error_context::with_op;
+use super::gathered_matmul::gather_mm;
 use crate::graph::{Array, ArraySpec};
 use crate::primitives::indexed_matmul::{each, listed};
 pub use crate::primitives::quantized::Transposed;
@@ -435,7 +435,7 @@ impl Right {
         let (parts, how) = match self {
             Right::Stored { parts, product } => (parts, *product),
             Right::Numbers(w) => {
-                return under(
+                return with_op(
                     op,
                     match picks {
                         Some(picks) => gather_mm(x, w, picks.lhs, picks.rhs),

@@ -12,7 +12,7 @@ use crate::graph::Array;
 use crate::graph::tracing::note_length_read;
 use crate::primitives::arg_reduce::ArgReduce;
 use crate::primitives::composite::{self, Composite, Measure, Parameter, Shifted, Softmax, Spread};
-use crate::primitives::merged::Merged;
+use crate::primitives::merged_axes::MergedAxes;
 use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{
@@ -212,7 +212,7 @@ pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Ar
         return reduced(ReduceKind::Sum, mask, axes, keep);
     }
     // In parts that int32 counts, so that the mask itself need not be made wider.
-    let merged = Merged::new(mask, axes)?.array;
+    let merged = MergedAxes::new(mask, axes)?.array;
     let axis = merged.ndim() - 1;
     let (parts, rest) = (length / PART, length % PART);
     let lengths = merged.shape()[..axis].iter().copied().chain([parts, PART]).collect::<Shape>();
@@ -269,13 +269,13 @@ fn measurable(a: &Array) -> Result<Array> {
 }
 
 /// A measure of the distances from the mean over axes, which stay with length one, in the real dtype computed in.
-fn spread(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Array> {
+fn dispersion(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Array> {
     if (count(a, axes) as f64) < ddof {
         axes.iter().for_each(|&axis| note_length_read(a, axis));
     }
     if a.dtype().is_complex() {
         let [re, im] = [UnaryKind::Real, UnaryKind::Imag].map(|part| unary(part, a));
-        let (re, im) = (spread(&re?, axes, ddof, measure)?, spread(&im?, axes, ddof, measure)?);
+        let (re, im) = (dispersion(&re?, axes, ddof, measure)?, dispersion(&im?, axes, ddof, measure)?);
         return match measure {
             Measure::Variance => add(&re, &im),
             Measure::Deviation => binary(BinaryKind::Hypot, &re, &im),
@@ -306,7 +306,7 @@ pub(super) fn variance(
     ddof: f64,
 ) -> Result<Array> {
     let axes = axes_of(op, a, axes)?;
-    let var = spread(a, &axes, ddof, Measure::Variance)?;
+    let var = dispersion(a, &axes, ddof, Measure::Variance)?;
     finish(&cast(&var, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
@@ -319,7 +319,7 @@ pub(super) fn deviation(
     ddof: f64,
 ) -> Result<Array> {
     let axes = axes_of(op, a, axes)?;
-    let std = spread(a, &axes, ddof, Measure::Deviation)?;
+    let std = dispersion(a, &axes, ddof, Measure::Deviation)?;
     finish(&cast(&std, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
@@ -427,7 +427,7 @@ pub fn argmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
 pub fn logsumexp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("logsumexp", a, axes)?;
     check_not_empty("logsumexp", a, &axes)?;
-    let merged = Merged::new(&cast(a, a.dtype().inexact())?, &axes)?;
+    let merged = MergedAxes::new(&cast(a, a.dtype().inexact())?, &axes)?;
     finish(&composite::logsumexp(&merged.array)?, a, &axes, keep)
 }
 
@@ -454,14 +454,14 @@ pub fn log_softmax(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     if x.size() == 0 {
         return Ok(x);
     }
-    let merged = Merged::new(&x, &axes)?;
-    let Shifted { peak, log } = composite::shifted_logsumexp(&merged.array)?;
+    let merged = MergedAxes::new(&x, &axes)?;
+    let Shifted { max, log } = composite::shifted_logsumexp(&merged.array)?;
     let wide = rules::widened(&merged.array)?;
-    let spread = |row: &Array| {
+    let keep_axis = |row: &Array| {
         let column: Shape = row.shape().iter().copied().chain([1]).collect();
         broadcast(&reshape(row, column)?, wide.shape())
     };
-    let y = sub(&sub(&wide, &spread(&peak)?)?, &spread(&log)?)?;
+    let y = sub(&sub(&wide, &keep_axis(&max)?)?, &keep_axis(&log)?)?;
     merged.restore(&cast(&y, x.dtype())?)
 }
 
@@ -471,7 +471,7 @@ pub enum Precision {
     /// In float32 at least.
     Full,
     /// As the dtype would have it.
-    Given,
+    Native,
 }
 
 /// Exponentials over axes divided by their sum; integers answer float32.
@@ -483,7 +483,7 @@ pub enum Precision {
 /// use umber::{Array, ops};
 /// use umber::ops::Precision;
 /// let a = Array::from([[1000.0f32, 1000.0], [0.0, f32::NEG_INFINITY]]);
-/// let p = ops::softmax(&a, Some(&[-1]), Precision::Given)?;
+/// let p = ops::softmax(&a, Some(&[-1]), Precision::Native)?;
 /// assert_eq!(p.to_vec::<f32>()?, [0.5, 0.5, 1.0, 0.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
@@ -494,7 +494,7 @@ pub fn softmax(a: &Array, axes: Option<&[i64]>, precision: Precision) -> Result<
         // One, but for what is no finite number.
         return add(&sub(&x, &x)?, &constant(&x, 1.0));
     }
-    let merged = Merged::new(&x, &axes)?;
+    let merged = MergedAxes::new(&x, &axes)?;
     let softmax = Softmax { precise: precision == Precision::Full };
     merged.restore(&composite::softmax(&merged.array, softmax)?)
 }

@@ -6,8 +6,8 @@
 use umber_types::shape::{normalize_axis, out_of_bounds};
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure};
 
-use super::dependent;
-use super::elementwise::{compared, greater, less, signed_beside_uint64};
+use super::data_dependent;
+use super::elementwise::{compared, greater, less, mixed_sign_uint64};
 use super::index_grids::{index_dtype, unravelled};
 use super::indexing::take;
 use super::shaping::{flip, stack};
@@ -30,7 +30,7 @@ use crate::primitives::slice::slice_along;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn flatnonzero(a: &Array) -> Result<Array> {
-    cast(&dependent::places_of("flatnonzero", &cast(a, DType::Bool)?)?, index_dtype(a.size()))
+    cast(&data_dependent::places_of("flatnonzero", &cast(a, DType::Bool)?)?, index_dtype(a.size()))
 }
 
 /// The coordinates, an array an axis, of the elements that are not zero, in row-major order.
@@ -53,7 +53,7 @@ pub fn nonzero(a: &Array) -> Result<Vec<Array>> {
 }
 
 fn coordinates(op: &str, a: &Array) -> Result<Vec<Array>> {
-    let places = dependent::places_of(op, &cast(a, DType::Bool)?)?;
+    let places = data_dependent::places_of(op, &cast(a, DType::Bool)?)?;
     let along = unravelled(&places, a.shape())?;
     along.iter().zip(a.shape().iter()).map(|(indices, &length)| cast(indices, index_dtype(length))).collect()
 }
@@ -73,7 +73,7 @@ fn coordinates(op: &str, a: &Array) -> Result<Vec<Array>> {
 /// ```
 pub fn argwhere(a: &Array) -> Result<Array> {
     if a.ndim() == 0 {
-        let count = dependent::count_of("argwhere", &cast(a, DType::Bool)?)?;
+        let count = data_dependent::count_of("argwhere", &cast(a, DType::Bool)?)?;
         return Ok(Array::full([count, 0].into(), 0, DType::UInt32));
     }
     let along = coordinates("argwhere", a)?;
@@ -128,9 +128,9 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
     let Some(axis) = axis else { return compress_as(op, condition, &reshape(a, [a.size()])?, Some(0)) };
     let axis = normalize_axis(op, axis, a.ndim())?;
     let length = a.shape()[axis];
-    let places = dependent::places_of(op, &cast(condition, DType::Bool)?)?;
+    let places = data_dependent::places_of(op, &cast(condition, DType::Bool)?)?;
     if condition.size() > length && places.size() > 0 {
-        let last = dependent::value_of(op, &slice_along(&places, 0, places.size() - 1, 1)?)?.as_i64();
+        let last = data_dependent::value_of(op, &slice_along(&places, 0, places.size() - 1, 1)?)?.as_i64();
         if last >= length as i64 {
             return Err(out_of_bounds(last, axis, length).with_op(op));
         }
@@ -193,8 +193,8 @@ pub(super) fn search_as(
             take(sorted, sorter, Some(0))?
         }
     };
-    if let Some(signed) = signed_beside_uint64(sorted.dtype(), values.dtype()) {
-        return search_beside_uint64(side, &sorted, values, signed);
+    if let Some(signed) = mixed_sign_uint64(sorted.dtype(), values.dtype()) {
+        return search_mixed_sign_uint64(side, &sorted, values, signed);
     }
     let dtype = compared(sorted.dtype(), values.dtype());
     search(side, &cast(&sorted, dtype)?, &cast(values, dtype)?)
@@ -202,7 +202,7 @@ pub(super) fn search_as(
 
 /// [`search`] where `sorted` or `values`, on the side `signed`, are signed integers and the others uint64, exactly: values
 /// that the dtype of `sorted` does not hold come before or after all of its elements.
-fn search_beside_uint64(side: Side, sorted: &Array, values: &Array, signed: Side) -> Result<Array> {
+fn search_mixed_sign_uint64(side: Side, sorted: &Array, values: &Array, signed: Side) -> Result<Array> {
     let (is_beyond, place, dtype) = match signed {
         Side::Left => {
             let most = Array::scalar(i64::MAX, DType::UInt64);
@@ -252,7 +252,7 @@ pub fn digitize(x: &Array, bins: &Array, closed: Side) -> Result<Array> {
     let (rises, falls) = (holds(BinaryKind::LessEqual)?, holds(BinaryKind::GreaterEqual)?);
     let down = search_as("digitize", &flip(bins, None)?, x, side, None)?;
     let down = sub(&constant(&down, length as i64), &down)?;
-    match (dependent::known(&rises)?, dependent::known(&falls)?) {
+    match (data_dependent::known(&rises)?, data_dependent::known(&falls)?) {
         (Some(rises), Some(falls)) => match (rises.as_bool(), falls.as_bool()) {
             (true, _) => Ok(up),
             (false, true) => Ok(down),

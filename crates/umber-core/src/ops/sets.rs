@@ -8,14 +8,14 @@ use umber_types::{
     BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side, SortOrder, ensure, promote,
 };
 
-use super::comparing::NanIsEqual;
-use super::elementwise::{compared, signed_beside_uint64};
+use super::comparisons::NanIsEqual;
+use super::elementwise::{compared, mixed_sign_uint64};
 use super::indexing::{Index, get};
 use super::promotion::cast_constant;
 use super::scans::{ScanOrder, cumsum};
 use super::searching::search_as;
 use super::sorting::{argsort, lexsort, sort};
-use super::{any, concatenate, dependent, logical_not};
+use super::{any, concatenate, data_dependent, logical_not};
 use crate::graph::Array;
 use crate::primitives::gather::{Places, iota};
 use crate::primitives::nonzero::Nonzero;
@@ -121,9 +121,9 @@ pub fn unique(a: &Array, size: &UniqueSize, nan: NanIsEqual, axis: Option<i64>) 
         return Ok(Unique { inverse: reshape(&found.inverse, a.shape().clone())?, ..found });
     };
     let axis = normalize_axis("unique", axis, a.ndim())?;
-    let turned = move_axis(a, axis, 0)?;
-    let (length, others) = (turned.shape()[0], &turned.shape()[1..]);
-    let rows = reshape(&turned, [length, others.iter().product()])?;
+    let moved = move_axis(a, axis, 0)?;
+    let (length, others) = (moved.shape()[0], &moved.shape()[1..]);
+    let rows = reshape(&moved, [length, others.iter().product()])?;
     let found = unique_rows(&rows, size, nan)?;
     let shape: Shape = found.values.shape().iter().take(1).chain(others).copied().collect();
     Ok(Unique { values: move_axis(&reshape(&found.values, shape)?, 0, axis)?, ..found })
@@ -134,7 +134,7 @@ fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> 
     let runs = Runs::of(a, nan)?;
     let length = a.shape()[0];
     let (fill, count) = match size {
-        UniqueSize::Found => (None, dependent::count_of("unique", &runs.is_first)?),
+        UniqueSize::Found => (None, data_dependent::count_of("unique", &runs.is_first)?),
         UniqueSize::Fixed { size, fill } => (fill.as_ref(), *size),
     };
     if length == 0 {
@@ -236,7 +236,7 @@ pub fn isin(a: &Array, set: &Array) -> Result<Array> {
     let place = search_as("isin", &set, a, Side::Left, None)?;
     let place = binary(BinaryKind::Minimum, &place, &constant(&place, set.size() as i64 - 1))?;
     let found = Places::grid("isin", &[0], smallvec::smallvec![place]).read(&set)?;
-    if signed_beside_uint64(found.dtype(), a.dtype()).is_some() {
+    if mixed_sign_uint64(found.dtype(), a.dtype()).is_some() {
         return super::equal(&found, a);
     }
     let dtype = compared(found.dtype(), a.dtype());

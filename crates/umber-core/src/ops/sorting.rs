@@ -187,6 +187,6 @@ pub fn topk(a: &Array, k: i64, axis: Option<i64>) -> Result<Array> {
     if k == 0 || first == 0 {
         return slice_along(&sorted("topk", &a, axis, Sorted::Values)?, axis, first, k as usize);
     }
-    let greatest = sorted("topk", &a, axis, Sorted::ValuesAround(first))?;
-    sorted("topk", &slice_along(&greatest, axis, first, k as usize)?, axis, Sorted::Values)
+    let max_value = sorted("topk", &a, axis, Sorted::ValuesAround(first))?;
+    sorted("topk", &slice_along(&max_value, axis, first, k as usize)?, axis, Sorted::Values)
 }

@@ -2,8 +2,8 @@
 
 use umber_types::{Result, Shape, bail, ensure};
 
-use super::naming::under;
-use super::shaping::{MOST_PARTS, Split, atleast, concatenate, split};
+use super::error_context::with_op;
+use super::shaping::{MAX_PARTS, Split, atleast, concatenate, split};
 use crate::graph::Array;
 use crate::graph::tracing::note_length_read;
 use crate::primitives::rules::{reshape, transpose};
@@ -12,7 +12,7 @@ use crate::primitives::rules::{reshape, transpose};
 fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> {
     ensure!(!arrays.is_empty(), Value(op), "got no arrays, expected at least one");
     let arrays: Vec<Array> = arrays.iter().map(|array| atleast(array, ndim)).collect::<Result<_>>()?;
-    under(op, concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)))
+    with_op(op, concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)))
 }
 
 /// Arrays beside each other: along the second axis, or along the only one.
@@ -125,7 +125,7 @@ impl Blocks {
                 let parts: Vec<Array> =
                     items.iter().map(|item| item.join(depth - 1, ndim)).collect::<Result<_>>()?;
                 let axis = -(depth as i64);
-                under("block", concatenate(&parts.iter().collect::<Vec<_>>(), Some(axis)))
+                with_op("block", concatenate(&parts.iter().collect::<Vec<_>>(), Some(axis)))
             }
         }
     }
@@ -162,11 +162,11 @@ pub fn block(blocks: &Blocks) -> Result<Array> {
 /// # Errors
 /// Where the number of sections is not positive, or the axis is not there.
 pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
-    let Split::Sections(count) = at else { return under("array_split", split(a, at, axis)) };
+    let Split::Sections(count) = at else { return with_op("array_split", split(a, at, axis)) };
     ensure!(
-        (1..=MOST_PARTS).contains(&count),
+        (1..=MAX_PARTS).contains(&count),
         Value("array_split"),
-        "got {count} sections, expected 1 to {MOST_PARTS}"
+        "got {count} sections, expected 1 to {MAX_PARTS}"
     );
     let place = umber_types::shape::normalize_axis("array_split", axis, a.ndim())?;
     note_length_read(a, place);
@@ -176,14 +176,14 @@ pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
     split(a, Split::Indices(&indices), axis)
 }
 
-fn split_along(op: &str, a: &Array, at: Split<'_>, least: usize, axis: i64) -> Result<Vec<Array>> {
+fn split_along(op: &str, a: &Array, at: Split<'_>, min_value: usize, axis: i64) -> Result<Vec<Array>> {
     ensure!(
-        a.ndim() >= least,
+        a.ndim() >= min_value,
         Value(op),
-        "got an array with {} dimensions, expected at least {least}",
+        "got an array with {} dimensions, expected at least {min_value}",
         a.ndim()
     );
-    under(op, split(a, at, axis))
+    with_op(op, split(a, at, axis))
 }
 
 /// Cut an array apart along its second axis, or its only one.

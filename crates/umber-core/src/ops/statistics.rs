@@ -35,7 +35,7 @@ pub fn ptp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 }
 
 /// Weights that stand for the axes of `a` they belong to, broadcast to its shape.
-fn spread(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result<Array> {
+fn broadcast_weights(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result<Array> {
     if weights.shape() == a.shape() {
         return Ok(weights.clone());
     }
@@ -97,7 +97,7 @@ pub fn average(a: &Array, axes: Option<&[i64]>, weights: Option<&Array>, keep: K
     };
     let dtype = promote(a.dtype(), weights.dtype()).inexact();
     let x = cast_constant(a, widest(dtype))?;
-    let w = spread(a, &cast_constant(weights, x.dtype())?, axes)?;
+    let w = broadcast_weights(a, &cast_constant(weights, x.dtype())?, axes)?;
     let weight = sum(&w, axes, keep)?;
     let total = sum(&multiply(&x, &w)?, axes, keep)?;
     let mut mean = divide(&total, &weight)?;
@@ -215,13 +215,13 @@ impl Observations {
 
 /// The greatest distance from zero in each row, one where that is no number to divide by.
 fn reach(rows: &Array) -> Result<Array> {
-    let greatest = super::max(&super::abs(rows)?, Some(&[1]), KeepAxes::Yes)?;
-    let one = weak(Scalar::Int(1), &greatest);
+    let max_value = super::max(&super::abs(rows)?, Some(&[1]), KeepAxes::Yes)?;
+    let one = weak(Scalar::Int(1), &max_value);
     let usable = super::logical_and(
-        &super::isfinite(&greatest)?,
-        &super::greater(&greatest, &weak(Scalar::Int(0), &greatest))?,
+        &super::isfinite(&max_value)?,
+        &super::greater(&max_value, &weak(Scalar::Int(0), &max_value))?,
     )?;
-    super::select(&usable, &super::stop_gradient(&greatest)?, &one)
+    super::select(&usable, &super::stop_gradient(&max_value)?, &one)
 }
 
 /// Covariance as a matrix, in a dtype that holds sums; of variables that reach one, if they are to be `even`.
@@ -328,6 +328,6 @@ fn within_one(x: &Array) -> Result<Array> {
     if !x.dtype().is_complex() {
         return limit(x);
     }
-    let turned = multiply(&limit(&imag(x)?)?, &Array::scalar(Scalar::Complex(0.0, 1.0), x.dtype()))?;
-    super::add(&limit(&real(x)?)?, &turned)
+    let times_i = multiply(&limit(&imag(x)?)?, &Array::scalar(Scalar::Complex(0.0, 1.0), x.dtype()))?;
+    super::add(&limit(&real(x)?)?, &times_i)
 }

@@ -2,14 +2,14 @@
 
 use umber_types::{DType, KeepAxes, Result, Shape, ensure};
 
-use super::dependent;
+use super::data_dependent;
 use super::elementwise::{astype, divide, equal, isnan, less, logical_or, select};
 use super::quantiles::{check_parts, hundredths};
 use super::reductions::{axes_of, check_not_empty, sum};
 use super::scans::{ScanOrder, cumsum};
 use crate::graph::Array;
 use crate::primitives::gather::Places;
-use crate::primitives::merged::Merged;
+use crate::primitives::merged_axes::MergedAxes;
 use crate::primitives::rules::{broadcast, cast, move_axis, reshape};
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
@@ -24,7 +24,7 @@ pub enum NanPolicy {
 }
 
 /// Weights in the shape of `a`: they have it already, or one for each element of the one axis.
-fn spread(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Result<Array> {
+fn broadcast_weights(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Result<Array> {
     let weights = cast(weights, DType::Float64)?;
     if weights.shape() == a.shape() {
         return Ok(weights);
@@ -117,13 +117,13 @@ fn weighted(
         return Ok(Array::full(lengths, f64::NAN, a.dtype().inexact()));
     }
     check_not_empty(op, a, &axes)?;
-    let mut weights = spread(op, weights, a, &axes)?;
+    let mut weights = broadcast_weights(op, weights, a, &axes)?;
     let zero = Array::scalar(0.0, DType::Float64);
     if nan == NanPolicy::IsSkipped && a.dtype().is_inexact() {
         weights = select(&isnan(a)?, &zero, &weights)?;
     }
-    let merged = Merged::new(a, &axes)?.array;
-    let weights = Merged::new(&weights, &axes)?.array;
+    let merged = MergedAxes::new(a, &axes)?.array;
+    let weights = MergedAxes::new(&weights, &axes)?.array;
     let axis = merged.ndim() - 1;
     let order = Sort { axis, what: Sorted::Indices(umber_types::SortOrder::Ascending) };
     let order = Places::along(op, axis, Array::record_one(order, &[&merged])?);
@@ -162,7 +162,7 @@ fn weighted(
 fn check_weights(op: &str, weights: &Array, nan: NanPolicy) -> Result<()> {
     let axis = weights.ndim() as i64 - 1;
     let total = sum(weights, Some(&[axis]), KeepAxes::No)?;
-    if weights.size() == 0 || !dependent::has_value(&total)? {
+    if weights.size() == 0 || !data_dependent::has_value(&total)? {
         return Ok(());
     }
     for &weight in &astype(weights, DType::Float64)?.to_vec::<f64>()? {

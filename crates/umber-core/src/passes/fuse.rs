@@ -5,13 +5,13 @@ use umber_types::DType;
 use umber_types::tape::{Step as TapeStep, Tape, ValueId};
 
 use super::Slots;
-use super::partition::{Members, Unit, partition};
+use super::partition::{RegionSteps, Unit, partition};
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
 use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::fused::Fused;
-use crate::primitives::region::{Beside, Region};
+use crate::primitives::region::{Region, RegionKind};
 
 /// A program in which elementwise steps are fused.
 pub(crate) struct FusedProgram {
@@ -92,7 +92,7 @@ enum RegionOperand<'p> {
     Input(&'p Operand),
 }
 
-fn resolve<'p>(mut operand: &'p Operand, members: &Members, slots: &Slots<'p>) -> RegionOperand<'p> {
+fn resolve<'p>(mut operand: &'p Operand, members: &RegionSteps, slots: &Slots<'p>) -> RegionOperand<'p> {
     loop {
         if let Operand::Constant(constant) = operand {
             let (spec, value) = constant.as_ref();
@@ -110,15 +110,15 @@ fn resolve<'p>(mut operand: &'p Operand, members: &Members, slots: &Slots<'p>) -
 }
 
 /// The region formed by some steps of a program, and its inputs.
-fn region_of<'p>(slots: &Slots<'p>, members: &Members) -> (Region, SmallVec<[&'p Operand; 4]>) {
+fn region_of<'p>(slots: &Slots<'p>, members: &RegionSteps) -> (Region, SmallVec<[&'p Operand; 4]>) {
     let steps = slots.steps();
     let at = |member: u32| &steps[member as usize];
     let role = |member: u32| at(member).op.fusion_role();
     let product = members.steps.iter().copied().find(|&member| role(member) == FusionRole::Product);
-    let beside = match (&at(members.root() as u32).op, product) {
-        (Op::Reduce(reduction), _) => Beside::Reduction(reduction.clone()),
-        (_, Some(_)) => Beside::Product,
-        (_, None) => Beside::Nothing,
+    let kind = match (&at(members.root() as u32).op, product) {
+        (Op::Reduce(reduction), _) => RegionKind::Reduction(reduction.clone()),
+        (_, Some(_)) => RegionKind::Product,
+        (_, None) => RegionKind::Elementwise,
     };
     let is_step = |member: &u32| matches!(role(*member), FusionRole::Step(_));
     let last = members.steps.iter().rposition(is_step).expect("a region has a step");
@@ -140,43 +140,43 @@ fn region_of<'p>(slots: &Slots<'p>, members: &Members) -> (Region, SmallVec<[&'p
             };
         }
         tape.steps.push(function.step(values));
-        numbers[place] = MADE | (tape.steps.len() as u32 - 1);
+        numbers[place] = UNNUMBERED | (tape.steps.len() as u32 - 1);
     }
     let dtype = |operand: &&Operand| operand.spec(slots.specs).dtype;
     let factors: SmallVec<[&Operand; 2]> = product.iter().flat_map(|&product| &at(product).inputs).collect();
     let factor: Option<DType> = factors.first().map(dtype);
     tape.inputs = factor.into_iter().chain(inputs.iter().map(dtype)).collect();
     let first = tape.inputs.len() as u32;
-    tape.steps.iter_mut().for_each(|step| settle(step, first));
-    numbers.iter_mut().for_each(|number| *number = settled(*number, first));
+    tape.steps.iter_mut().for_each(|step| renumber(step, first));
+    numbers.iter_mut().for_each(|number| *number = renumbered(*number, first));
     // The last step computes the input of a reduction.
-    match beside {
-        Beside::Reduction(_) => tape.outputs.push(numbers[last]),
-        Beside::Nothing | Beside::Product => {
+    match kind {
+        RegionKind::Reduction(_) => tape.outputs.push(numbers[last]),
+        RegionKind::Elementwise | RegionKind::Product => {
             let number = |&output| numbers[members.position(output).expect("outputs are members")];
             tape.outputs.extend(members.outputs.iter().map(number));
         }
     }
     inputs.insert_many(0, factors);
-    (Region::new(tape, shape, beside), inputs)
+    (Region::new(tape, shape, kind), inputs)
 }
 
 /// Marks a value that a step makes, by the number of the step, until all inputs are known, which are numbered first.
-const MADE: ValueId = 1 << 31;
+const UNNUMBERED: ValueId = 1 << 31;
 
-fn settled(value: ValueId, first: u32) -> ValueId {
-    if value & MADE == 0 { value } else { first + (value & !MADE) }
+fn renumbered(value: ValueId, first: u32) -> ValueId {
+    if value & UNNUMBERED == 0 { value } else { first + (value & !UNNUMBERED) }
 }
 
 /// Give the operands of a step their numbers.
-fn settle(step: &mut TapeStep, first: u32) {
+fn renumber(step: &mut TapeStep, first: u32) {
     let operands: [Option<&mut ValueId>; 3] = match step {
         TapeStep::Constant { .. } => [None, None, None],
         TapeStep::Unary { x, .. } | TapeStep::Cast { x, .. } => [Some(x), None, None],
         TapeStep::Binary { a, b, .. } => [Some(a), Some(b), None],
         TapeStep::Select { condition, a, b } => [Some(condition), Some(a), Some(b)],
     };
-    operands.into_iter().flatten().for_each(|value| *value = settled(*value, first));
+    operands.into_iter().flatten().for_each(|value| *value = renumbered(*value, first));
 }
 
 /// The number of an operand among the inputs, where it is added if it is not there. They are few.
@@ -194,5 +194,5 @@ fn push_once(tape: &mut Tape, step: TapeStep) -> ValueId {
         tape.steps.push(step);
         tape.steps.len() - 1
     });
-    MADE | place as u32
+    UNNUMBERED | place as u32
 }

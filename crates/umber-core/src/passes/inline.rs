@@ -19,7 +19,7 @@ use crate::primitives::broadcast::Broadcast;
 use crate::primitives::cast::Cast;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::matmul::MatMul;
-use crate::primitives::region::{Beside, Region};
+use crate::primitives::region::{Region, RegionKind};
 use crate::primitives::reshape::Reshape;
 use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
@@ -65,7 +65,7 @@ fn expansion(step: &Step, specs: &[ArraySpec]) -> Result<Option<Expansion>> {
     }
     let tracing = tracing::enter();
     let placeholder =
-        |spec: &ArraySpec| Array::placeholder(Leaf::Trace, spec.clone(), Some(tracing.follower()));
+        |spec: &ArraySpec| Array::placeholder(Leaf::Trace, spec.clone(), Some(tracing.trace_scope()));
     let placeholders: Vec<Array> = inputs().map(placeholder).collect();
     let _stream = on_stream(step.stream);
     let expanded = step.op.expand(&placeholders).transpose()?;
@@ -206,7 +206,13 @@ impl Inliner {
     }
 
     /// An operand under the shape of a region.
-    fn spread(&mut self, operand: &Operand, shape: &Shape, like: &Step, root: u32) -> Result<Operand> {
+    fn broadcast_operand(
+        &mut self,
+        operand: &Operand,
+        shape: &Shape,
+        like: &Step,
+        root: u32,
+    ) -> Result<Operand> {
         let spec = operand.spec(&self.made.specs);
         if spec.shape == *shape {
             return Ok(operand.clone());
@@ -240,7 +246,7 @@ impl Inliner {
             });
         }
         for element in elements {
-            let value = self.spread(element, shape, like, root)?;
+            let value = self.broadcast_operand(element, shape, like, root)?;
             values.push(value);
         }
         for step in &region.tape.steps {
@@ -262,13 +268,13 @@ impl Inliner {
             values.push(value);
         }
         let outputs = region.tape.outputs.iter().map(|&id| values[id as usize].clone());
-        match &region.beside {
-            Beside::Reduction(reduction) => outputs
+        match &region.kind {
+            RegionKind::Reduction(reduction) => outputs
                 .collect::<SmallVec<[Operand; 2]>>()
                 .into_iter()
                 .map(|value| self.push_one(reduction.clone().into(), smallvec![value], like, root))
                 .collect(),
-            Beside::Nothing | Beside::Product => Ok(outputs.collect()),
+            RegionKind::Elementwise | RegionKind::Product => Ok(outputs.collect()),
         }
     }
 }

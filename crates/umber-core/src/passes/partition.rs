@@ -16,9 +16,9 @@ use crate::graph::program::Step;
 use crate::primitive::{FusionRole, Primitive};
 
 /// A region has at most this many steps: beyond it, registers no longer stay in the nearest cache.
-const MOST_STEPS: usize = 48;
+const MAX_REGION_STEPS: usize = 48;
 /// And at most this many values stored.
-const MOST_OUTPUTS: usize = 8;
+const MAX_REGION_OUTPUTS: usize = 8;
 
 /// What runs as one piece of work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,19 +26,19 @@ pub(crate) enum Unit {
     /// One step by its own kernel.
     Step(u32),
     /// Elementwise steps, perhaps with a reduction of what they lead to or the product they begin with, by one fused kernel.
-    Region(Members),
+    Region(RegionSteps),
 }
 
 /// The steps of a region, by their place in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Members {
+pub(crate) struct RegionSteps {
     /// All steps, inputs before users.
     pub(crate) steps: SmallVec<[u32; 8]>,
     /// Those whose values are stored; of a reduction only itself.
     pub(crate) outputs: SmallVec<[u32; 2]>,
 }
 
-impl Members {
+impl RegionSteps {
     /// The step that all others lead to.
     pub(crate) fn root(&self) -> usize {
         self.steps[self.steps.len() - 1] as usize
@@ -57,7 +57,7 @@ pub(crate) type Units = SmallVec<[Unit; 1]>;
 /// The readers of a step found so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Readers {
-    Nobody,
+    Unread,
     /// Only this region.
     Region(u32),
     /// Several regions, or one through a broadcast: the value must be stored, unless it costs nothing.
@@ -69,7 +69,7 @@ enum Readers {
 impl Readers {
     fn and(self, other: Readers) -> Readers {
         match (self, other) {
-            (Readers::Nobody, x) | (x, Readers::Nobody) => x,
+            (Readers::Unread, x) | (x, Readers::Unread) => x,
             (Readers::Kernel, _) | (_, Readers::Kernel) => Readers::Kernel,
             (a, b) if a == b => a,
             _ => Readers::Several,
@@ -80,15 +80,15 @@ impl Readers {
 /// Group the steps of a program that its outputs need into units of work, in an order in which they can run.
 pub(crate) fn partition(slots: &Slots<'_>) -> Units {
     let steps = slots.steps();
-    let mut readers: SmallVec<[Readers; 8]> = SmallVec::from_elem(Readers::Nobody, steps.len());
+    let mut readers: SmallVec<[Readers; 8]> = SmallVec::from_elem(Readers::Unread, steps.len());
     let products = Products::count(slots);
-    let mut regions: SmallVec<[Growing; 2]> = SmallVec::new();
+    let mut regions: SmallVec<[RegionBuilder; 2]> = SmallVec::new();
     let mut units = Units::new();
     // Places of regions in `units`, filled in at the end: units are collected from users to inputs.
     const LATER: u32 = u32::MAX;
     for (i, step) in steps.iter().enumerate().rev() {
         let is_output = slots.is_output(i);
-        if !is_output && readers[i] == Readers::Nobody {
+        if !is_output && readers[i] == Readers::Unread {
             continue;
         }
         let own = is_output || readers[i] == Readers::Kernel;
@@ -104,15 +104,21 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                         members.steps.push(i as u32);
                         Readers::Region(r)
                     }
-                    Readers::Nobody | Readers::Region(_) | Readers::Several | Readers::Kernel => {
-                        regions.push(Growing::new(i, step, shape.clone(), Ends::Elementwise, units.len()));
+                    Readers::Unread | Readers::Region(_) | Readers::Several | Readers::Kernel => {
+                        regions.push(RegionBuilder::new(
+                            i,
+                            step,
+                            shape.clone(),
+                            RegionEnd::Elementwise,
+                            units.len(),
+                        ));
                         units.push(Unit::Step(LATER));
                         Readers::Region(regions.len() as u32 - 1)
                     }
                 }
             }
             FusionRole::Reduction if let Some(shape) = prologue(step, slots) => {
-                regions.push(Growing::new(i, step, shape, Ends::Reduction, units.len()));
+                regions.push(RegionBuilder::new(i, step, shape, RegionEnd::Reduction, units.len()));
                 units.push(Unit::Step(LATER));
                 Readers::Region(regions.len() as u32 - 1)
             }
@@ -121,7 +127,7 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                     regions[r as usize].begin_with(i, i);
                     Readers::Kernel
                 }
-                Readers::Nobody | Readers::Region(_) | Readers::Several | Readers::Kernel => {
+                Readers::Unread | Readers::Region(_) | Readers::Several | Readers::Kernel => {
                     units.push(Unit::Step(i as u32));
                     Readers::Kernel
                 }
@@ -155,10 +161,10 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
             }
         }
     }
-    for Growing { mut members, ends, place, .. } in regions {
+    for RegionBuilder { mut members, ends, place, .. } in regions {
         members.steps.reverse();
         units[place] = match (&members.steps[..], ends) {
-            (&[only], Ends::Reduction) => Unit::Step(only),
+            (&[only], RegionEnd::Reduction) => Unit::Step(only),
             _ => Unit::Region(members),
         };
     }
@@ -168,18 +174,18 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
 
 /// What the last step of a region is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
+enum RegionEnd {
     Elementwise,
     Reduction,
 }
 
 /// A region while steps are still added to it.
-struct Growing {
+struct RegionBuilder {
     /// Users before inputs.
-    members: Members,
+    members: RegionSteps,
     /// The shape of every step.
     shape: Shape,
-    ends: Ends,
+    ends: RegionEnd,
     /// Where it runs.
     device: Device,
     /// The product it begins with.
@@ -188,17 +194,17 @@ struct Growing {
     place: usize,
 }
 
-impl Growing {
-    fn new(root: usize, step: &Step, shape: Shape, ends: Ends, place: usize) -> Growing {
-        let members = Members { steps: smallvec![root as u32], outputs: smallvec![root as u32] };
-        Growing { members, shape, ends, device: step.stream.device, product: None, place }
+impl RegionBuilder {
+    fn new(root: usize, step: &Step, shape: Shape, ends: RegionEnd, place: usize) -> RegionBuilder {
+        let members = RegionSteps { steps: smallvec![root as u32], outputs: smallvec![root as u32] };
+        RegionBuilder { members, shape, ends, device: step.stream.device, product: None, place }
     }
 
     /// May it begin with this product, perhaps under another shape?
     fn may_begin_with(&self, product: usize, slots: &Slots<'_>) -> bool {
         let spec = slots.spec(product);
         let has_home = |&output: &u32| slots.spec(output as usize).dtype == spec.dtype;
-        self.ends == Ends::Elementwise
+        self.ends == RegionEnd::Elementwise
             && slots.steps()[product].stream.device == self.device
             && self.product.is_none_or(|own| own == product)
             && self.shape.size() == spec.shape.size()
@@ -214,12 +220,12 @@ impl Growing {
 
     /// May a step of this shape, of which all users are in here, be computed in here?
     fn admits(&self, step: &Step, shape: &Shape, is_output: bool) -> bool {
-        let has_room = match self.ends {
-            Ends::Elementwise => self.members.outputs.len() < MOST_OUTPUTS,
-            Ends::Reduction => false,
+        let has_free_output = match self.ends {
+            RegionEnd::Elementwise => self.members.outputs.len() < MAX_REGION_OUTPUTS,
+            RegionEnd::Reduction => false,
         };
-        self.members.steps.len() < MOST_STEPS
-            && (!is_output || has_room)
+        self.members.steps.len() < MAX_REGION_STEPS
+            && (!is_output || has_free_output)
             && self.shape == *shape
             && self.device == step.stream.device
     }
@@ -269,7 +275,7 @@ mod tests {
     #[test]
     fn members_are_found_by_place_with_or_without_gaps() {
         for steps in [smallvec![3, 4, 5], smallvec![3, 5, 6, 9], smallvec![0]] {
-            let members = Members { steps, outputs: SmallVec::new() };
+            let members = RegionSteps { steps, outputs: SmallVec::new() };
             for place in 0..12 {
                 let expected = members.steps.iter().position(|&step| step == place);
                 assert_eq!(members.position(place), expected, "{place} among {:?}", members.steps);

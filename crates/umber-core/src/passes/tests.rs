@@ -8,7 +8,7 @@ use super::hoist::hoist;
 use super::inline::inline;
 use super::specs_of;
 use crate::compile::{self, Traced};
-use crate::graph::program::{Operand, Origin, Step};
+use crate::graph::program::{Operand, SourceLine, Step};
 use crate::graph::tracing::Lengths;
 use crate::graph::{Array, Program};
 use crate::op::Op;
@@ -92,7 +92,7 @@ fn what_depends_on_no_argument_becomes_one() -> Result<()> {
     let whole = Reshape { shape: [1, 4].into() };
     program.arguments.pop();
     let step =
-        |op: Op, inputs| Step { op, stream: Stream::CPU, inputs, outputs: 1, origin: Origin::default() };
+        |op: Op, inputs| Step { op, stream: Stream::CPU, inputs, outputs: 1, origin: SourceLine::default() };
     program.steps.iter_mut().flat_map(|step| &mut step.inputs).chain(&mut program.outputs).for_each(
         |operand| {
             if let Operand::Slot(slot @ 1..) = operand {

@@ -12,9 +12,9 @@ use crate::graph::Program;
 use crate::graph::walk::AddressHasher;
 
 /// How many plans are kept.
-const MOST_PLANS: usize = 512;
+const MAX_PLANS: usize = 512;
 /// And how many steps a program has at most of which the plan is kept.
-const MOST_STEPS: usize = 1 << 14;
+const MAX_CACHED_STEPS: usize = 1 << 14;
 
 struct Entry {
     program: Program,
@@ -46,10 +46,10 @@ impl Plans {
 
     /// Keep a plan.
     pub(crate) fn keep(&mut self, hash: u64, program: Program, plan: &Arc<Plan>) {
-        if program.steps.len() > MOST_STEPS {
+        if program.steps.len() > MAX_CACHED_STEPS {
             return;
         }
-        if self.count >= MOST_PLANS {
+        if self.count >= MAX_PLANS {
             self.forget();
         }
         let entry = Entry { program, plan: Arc::clone(plan), used: self.now };

@@ -9,7 +9,7 @@ use super::{Plan, Slots};
 use crate::backend::asynchronous::{self, backend_of};
 use crate::backend::{Task, transfer};
 use crate::frontend::Interrupts;
-use crate::graph::program::{Operand, Origin, Step};
+use crate::graph::program::{Operand, SourceLine, Step};
 use crate::graph::{ArraySpec, Program, Storage};
 use crate::op::Op;
 use crate::primitive::Primitive;
@@ -20,20 +20,20 @@ use crate::primitives::control_flow::{Choice, Condition, Construct, ControlFlow,
 /// An operation that runs programs, ready to run.
 pub(crate) enum Nested {
     /// A known number of iterations.
-    Loop(Loop, Arc<PreparedLoop>),
+    Loop(Loop, Arc<LoweredLoop>),
     /// One of several.
     Branch(Arc<Choice>, Arc<Vec<Plan>>),
     /// For as long as a condition holds.
-    While(Arc<Condition>, Arc<PreparedWhile>),
+    While(Arc<Condition>, Arc<LoweredWhile>),
 }
 
-pub(crate) struct PreparedLoop {
+pub(crate) struct LoweredLoop {
     body: Plan,
     /// The accumulators of sums, after the carry.
     sums: Vec<ArraySpec>,
 }
 
-pub(crate) struct PreparedWhile {
+pub(crate) struct LoweredWhile {
     condition: Plan,
     body: Plan,
 }
@@ -43,27 +43,27 @@ pub(crate) fn nested(op: &Op) -> Result<Option<Nested>> {
     let Some(control_flow) = op.control_flow() else { return Ok(None) };
     Ok(Some(match control_flow {
         ControlFlow::Loop(repeated) => {
-            let prepared = repeated.0.prepared.get_or_make(|| PreparedLoop::new(&repeated.0))?;
-            Nested::Loop(repeated.clone(), prepared)
+            let lowered = repeated.0.lowered.get_or_make(|| LoweredLoop::new(&repeated.0))?;
+            Nested::Loop(repeated.clone(), lowered)
         }
         ControlFlow::Branch(branch) => {
             let prepare = || {
                 let all = |body: &crate::primitives::control_flow::Body| Plan::reusable(&body.program, 0..0);
                 branch.0.bodies.iter().map(all).collect::<Result<Vec<_>>>()
             };
-            Nested::Branch(Arc::clone(&branch.0), branch.0.prepared.get_or_make(prepare)?)
+            Nested::Branch(Arc::clone(&branch.0), branch.0.lowered.get_or_make(prepare)?)
         }
         ControlFlow::While(repeated) => {
             let condition = &repeated.0;
             let prepare = || {
                 let arguments = condition.body.arguments().len();
-                Ok(PreparedWhile {
+                Ok(LoweredWhile {
                     // The carry stays where it is while the condition looks at it.
                     condition: Plan::reusable(&condition.condition.program, 0..arguments)?,
                     body: Plan::reusable(&condition.body.program, condition.body.outputs.len()..arguments)?,
                 })
             };
-            Nested::While(Arc::clone(condition), condition.prepared.get_or_make(prepare)?)
+            Nested::While(Arc::clone(condition), condition.lowered.get_or_make(prepare)?)
         }
     }))
 }
@@ -72,9 +72,9 @@ impl Nested {
     /// Run on a task's inputs, which stay as they are.
     pub(crate) fn run(&self, task: &mut Task<'_>, interrupts: &mut Interrupts) -> Result<()> {
         let outputs = match self {
-            Nested::Loop(repeated, prepared) => prepared.run(&repeated.0, task, interrupts)?,
-            Nested::Branch(choice, prepared) => run_branch(choice, prepared, task, interrupts)?,
-            Nested::While(condition, prepared) => prepared.run(condition, task, interrupts)?,
+            Nested::Loop(repeated, lowered) => lowered.run(&repeated.0, task, interrupts)?,
+            Nested::Branch(choice, lowered) => run_branch(choice, lowered, task, interrupts)?,
+            Nested::While(condition, lowered) => lowered.run(condition, task, interrupts)?,
         };
         // What no step computed may be elsewhere.
         let there = |(output, spec): (&Storage, &&ArraySpec)| {
@@ -100,9 +100,9 @@ fn sum_dtype(dtype: DType) -> DType {
     if dtype.is_half() { DType::Float32 } else { dtype }
 }
 
-impl PreparedLoop {
+impl LoweredLoop {
     /// The body with sums made into accumulators: arguments after the carry, and outputs after it.
-    fn new(iteration: &Iteration) -> Result<PreparedLoop> {
+    fn new(iteration: &Iteration) -> Result<LoweredLoop> {
         let Iteration { body, carry, sums, .. } = iteration;
         let program = &body.program;
         let sums: Vec<ArraySpec> = body.outputs[*carry..carry + sums]
@@ -126,17 +126,17 @@ impl PreparedLoop {
                     stream,
                     inputs,
                     outputs: 1,
-                    origin: Origin::default(),
+                    origin: SourceLine::default(),
                 });
             }
             let add = Binary(umber_types::BinaryKind::Add).into();
             let inputs = smallvec::smallvec![Operand::Slot((carry + i) as u32), term];
             program.outputs[carry + i] = Operand::Slot(program.slots() as u32);
-            program.steps.push(Step { op: add, stream, inputs, outputs: 1, origin: Origin::default() });
+            program.steps.push(Step { op: add, stream, inputs, outputs: 1, origin: SourceLine::default() });
         }
-        let turning = carry + sums.len() + iteration.rows;
-        let stays = turning..program.arguments.len();
-        Ok(PreparedLoop { body: Plan::reusable(&program, stays)?, sums })
+        let carried = carry + sums.len() + iteration.rows;
+        let stays = carried..program.arguments.len();
+        Ok(LoweredLoop { body: Plan::reusable(&program, stays)?, sums })
     }
 
     fn run(
@@ -152,9 +152,9 @@ impl PreparedLoop {
             .iter()
             .map(|row| Stack::new(row, *length, stream))
             .collect::<Result<Vec<Stack>>>()?;
-        let mut turning: SmallVec<[Storage; 4]> = inputs[..*carry].iter().cloned().collect();
+        let mut carried: SmallVec<[Storage; 4]> = inputs[..*carry].iter().cloned().collect();
         for sum in &self.sums {
-            turning.push(Storage::splat(Scalar::from(0.0).cast(sum.dtype), &sum.shape, sum.dtype)?);
+            carried.push(Storage::splat(Scalar::from(0.0).cast(sum.dtype), &sum.shape, sum.dtype)?);
         }
         let sequences = &inputs[*carry..carry + rows];
         let mut slots = self.body.slots()?;
@@ -168,7 +168,7 @@ impl PreparedLoop {
                 self.body
                     .run(slots, interrupts, &|| iteration_context(*construct, place).within(&task.context))
             };
-            for (slot, storage) in turning.drain(..).enumerate() {
+            for (slot, storage) in carried.drain(..).enumerate() {
                 slots.set(slot, storage);
             }
             for (slot, sequence) in sequences.iter().enumerate() {
@@ -178,14 +178,14 @@ impl PreparedLoop {
             for (stack, row) in stacks.iter_mut().zip(outputs.drain(whole..)) {
                 stack.write(place, &row, interrupts)?;
             }
-            turning = outputs;
+            carried = outputs;
         }
-        for (sum, spec) in turning[*carry..].iter_mut().zip(&body.outputs[*carry..whole]) {
+        for (sum, spec) in carried[*carry..].iter_mut().zip(&body.outputs[*carry..whole]) {
             if sum_dtype(spec.dtype) != spec.dtype {
                 *sum = rounded(sum, spec, stream, interrupts)?;
             }
         }
-        Ok(turning.into_iter().chain(stacks.into_iter().map(|stack| stack.storage)).collect())
+        Ok(carried.into_iter().chain(stacks.into_iter().map(|stack| stack.storage)).collect())
     }
 }
 
@@ -246,25 +246,25 @@ fn scalar(storage: &Storage, dtype: DType, interrupts: &mut Interrupts) -> Resul
 
 fn run_branch(
     choice: &Choice,
-    prepared: &[Plan],
+    lowered: &[Plan],
     task: &Task<'_>,
     interrupts: &mut Interrupts,
 ) -> Result<Vec<Storage>> {
     let inputs = &task.inputs;
     let index = scalar(&inputs[0], DType::Int32, interrupts)?.as_f64().max(0.0) as usize;
-    let index = index.min(prepared.len() - 1);
-    let mut slots = prepared[index].slots()?;
+    let index = index.min(lowered.len() - 1);
+    let mut slots = lowered[index].slots()?;
     for (slot, storage) in inputs[1..].iter().enumerate() {
         slots.set(slot, storage.clone());
     }
     let place = || format!("\nin branch {index} of {}", choice.construct.name());
-    let outputs = prepared[index]
+    let outputs = lowered[index]
         .run(&mut slots, interrupts, &|| Context::default().with_note(place()).within(&task.context))
         .map_err(|error| error.with_note(place()))?;
     Ok(outputs.into_vec())
 }
 
-impl PreparedWhile {
+impl LoweredWhile {
     fn run(
         &self,
         condition: &Condition,
@@ -278,30 +278,30 @@ impl PreparedWhile {
             looking.set(slot, storage.clone());
             doing.set(slot, storage.clone());
         }
-        let mut turning: SmallVec<[Storage; 4]> = inputs[..carry].iter().cloned().collect();
+        let mut carried: SmallVec<[Storage; 4]> = inputs[..carry].iter().cloned().collect();
         for step in 0.. {
             let context = || iteration_context(condition.construct, step).within(&task.context);
             let mut once = || {
                 interrupts.check()?;
-                for (slot, storage) in turning.iter().enumerate() {
+                for (slot, storage) in carried.iter().enumerate() {
                     looking.set(slot, storage.clone());
                 }
                 let answer = self.condition.run(&mut looking, interrupts, &context)?;
                 if !scalar(&answer[0], DType::Bool, interrupts)?.as_bool() {
                     return Ok(false);
                 }
-                for (slot, storage) in turning.drain(..).enumerate() {
+                for (slot, storage) in carried.drain(..).enumerate() {
                     // The condition's handle would keep the body from writing over it.
                     looking.clear(slot);
                     doing.set(slot, storage);
                 }
-                turning = self.body.run(&mut doing, interrupts, &context)?;
+                carried = self.body.run(&mut doing, interrupts, &context)?;
                 Ok(true)
             };
             if !once().map_err(in_iteration(condition.construct, step))? {
                 break;
             }
         }
-        Ok(turning.into_vec())
+        Ok(carried.into_vec())
     }
 }

@@ -28,7 +28,7 @@ use crate::primitives::fused::Fused;
 pub(crate) struct Plan {
     steps: Vec<PlanStep>,
     /// The constants of the program that it was made of.
-    numbers: Numbers,
+    numbers: PlanConstants,
     /// Are constants part of what an operation of the program is? Then it is the plan of no program with others.
     has_fixed_numbers: bool,
     /// Arrays of one number each, allocated for each step that reads one, so that the step may overwrite it.
@@ -40,7 +40,7 @@ pub(crate) struct Plan {
     /// The last arguments, the same in every run.
     hoisted: Vec<Array>,
     /// How many arguments a run must set.
-    given: usize,
+    argument_count: usize,
     /// The slot of the original program that each slot corresponds to, if any.
     slots: Vec<Option<u32>>,
 }
@@ -58,7 +58,7 @@ enum Operand {
 
 /// The constants of a program: the plan is that of programs with others, too, as long as equal ones are equal there.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Numbers {
+pub(crate) struct PlanConstants {
     /// Each once, in the order in which they are read first.
     values: SmallVec<[(DType, Scalar); 4]>,
     /// Where each is, if they are many.
@@ -67,10 +67,10 @@ pub(crate) struct Numbers {
     read: SmallVec<[u32; 8]>,
 }
 
-impl Numbers {
+impl PlanConstants {
     /// The constants of a program.
-    fn of(program: &Program) -> Numbers {
-        let mut numbers = Numbers::default();
+    fn of(program: &Program) -> PlanConstants {
+        let mut numbers = PlanConstants::default();
         for operand in program.steps.iter().flat_map(|step| &step.inputs).chain(&program.outputs) {
             if let program::Operand::Constant(constant) = operand {
                 numbers.push(constant.0.dtype, constant.1);
@@ -118,7 +118,7 @@ struct PlanStep {
     /// Where it runs: on the CPU, if its own device cannot run it.
     stream: Stream,
     /// Where its outputs are to be.
-    home: Stream,
+    output_stream: Stream,
     inputs: SmallVec<[Operand; 3]>,
     dtypes: SmallVec<[DType; 3]>,
     specs: SmallVec<[ArraySpec; 1]>,
@@ -154,10 +154,10 @@ impl Plan {
     pub(crate) fn reusable(program: &Program, stays: std::ops::Range<usize>) -> Result<Plan> {
         let hoisted = hoist::hoist(program)?;
         let whole = hoisted.as_ref().map_or(program, |hoisted| &hoisted.program);
-        let given = program.arguments.len();
+        let argument_count = program.arguments.len();
         let mut plan = Plan::lowered(whole, &specs_of(whole)?)?;
-        plan.given = given;
-        let hoisted_slots = given..whole.arguments.len() + plan.hoisted.len();
+        plan.argument_count = argument_count;
+        let hoisted_slots = argument_count..whole.arguments.len() + plan.hoisted.len();
         plan.hoisted.splice(0..0, hoisted.into_iter().flat_map(|hoisted| hoisted.arrays));
         plan.mark_last(|slot| stays.contains(&slot) || hoisted_slots.contains(&slot));
         Ok(plan)
@@ -181,13 +181,13 @@ impl Plan {
         let kernels = &whole.program;
         let mut plan = Plan {
             steps: Vec::with_capacity(kernels.steps.len()),
-            numbers: Numbers::of(program),
+            numbers: PlanConstants::of(program),
             has_fixed_numbers,
             constants: Vec::new(),
             forwarded: Vec::new(),
             outputs: kernels.outputs.len(),
             hoisted: whole.captured,
-            given: program.arguments.len(),
+            argument_count: program.arguments.len(),
             slots: whole.slots,
         };
         let mut first = kernels.arguments.len() as u32;
@@ -220,7 +220,7 @@ impl Plan {
             op: step.op.clone(),
             numbers,
             stream,
-            home: step.stream,
+            output_stream: step.stream,
             inputs,
             dtypes,
             specs: specs[first as usize..first as usize + count].into(),
@@ -282,19 +282,19 @@ impl Plan {
         let mut slots = Slots(SmallVec::from_elem(None, self.slots.len()));
         for (i, array) in self.hoisted.iter().enumerate() {
             array.eval()?;
-            slots.set(self.given + i, array.storage().expect("just evaluated").clone());
+            slots.set(self.argument_count + i, array.storage().expect("just evaluated").clone());
         }
         Ok(slots)
     }
 
     /// Is it the plan of a program that differs only in having these constants?
-    pub(crate) fn allows(&self, numbers: &Numbers) -> bool {
+    pub(crate) fn allows(&self, numbers: &PlanConstants) -> bool {
         self.numbers.read == numbers.read
             && (!self.has_fixed_numbers || self.numbers.values.starts_with(&numbers.values))
     }
 
     /// A constant by its place; those of the plan's own regions are behind the program's.
-    fn number(&self, place: u32, numbers: &Numbers) -> Scalar {
+    fn number(&self, place: u32, numbers: &PlanConstants) -> Scalar {
         numbers.values.get(place as usize).unwrap_or(&self.numbers.values[place as usize]).1
     }
 
@@ -310,8 +310,8 @@ impl Plan {
 
     /// The values in slots, by the slots of the original program.
     pub(crate) fn live(&self, slots: Slots) -> impl Iterator<Item = (usize, Storage)> {
-        let given = self.slots.iter().zip(slots.0);
-        given.filter_map(|(given, storage)| Some(((*given)? as usize, storage?)))
+        let argument_count = self.slots.iter().zip(slots.0);
+        argument_count.filter_map(|(argument_count, storage)| Some(((*argument_count)? as usize, storage?)))
     }
 
     /// Run on the arguments in the slots; returns the outputs. `context` is added to errors that a device finds later.
@@ -338,7 +338,7 @@ impl Plan {
     pub(crate) fn run_step(
         &self,
         step: usize,
-        numbers: &Numbers,
+        numbers: &PlanConstants,
         slots: &mut Slots,
         interrupts: &mut Interrupts,
         context: impl FnOnce() -> Context,
@@ -349,7 +349,7 @@ impl Plan {
         let specs = current.specs.iter().collect();
         let mut task = Task::new(current.stream, SmallVec::new(), current.dtypes.clone(), specs);
         self.read_all(&current.inputs, numbers, slots, current.stream, &mut task.inputs)?;
-        if current.home.device != Device::CPU {
+        if current.output_stream.device != Device::CPU {
             task.context = context();
         }
         let other = self.with_numbers(current, numbers)?;
@@ -373,7 +373,7 @@ impl Plan {
     }
 
     /// The operation of a step whose constants are others than those that the plan was made with.
-    fn with_numbers(&self, step: &PlanStep, numbers: &Numbers) -> Result<Option<Op>> {
+    fn with_numbers(&self, step: &PlanStep, numbers: &PlanConstants) -> Result<Option<Op>> {
         let Op::Fused(Fused(region)) = &step.op else { return Ok(None) };
         let value = |&place: &u32| self.number(place, numbers);
         if step.numbers.iter().all(|place| value(place) == self.number(*place, &self.numbers)) {
@@ -386,7 +386,7 @@ impl Plan {
     /// Deliver the outputs that are arguments or constants, after all steps.
     pub(crate) fn forward(
         &self,
-        numbers: &Numbers,
+        numbers: &PlanConstants,
         slots: &mut Slots,
         deliver: &mut impl FnMut(usize, Storage),
     ) -> Result<()> {
@@ -402,7 +402,7 @@ impl Plan {
     fn read_all(
         &self,
         sources: &[Operand],
-        numbers: &Numbers,
+        numbers: &PlanConstants,
         slots: &mut Slots,
         stream: Stream,
         to: &mut SmallVec<[Storage; 3]>,
@@ -435,7 +435,7 @@ impl Plan {
 impl PlanStep {
     /// Does the CPU read what is on the host, and is the result to be there?
     fn is_on_host(&self, task: &Task<'_>) -> bool {
-        self.home.device == Device::CPU && task.inputs.iter().all(|input| input.buffer.is_on_host())
+        self.output_stream.device == Device::CPU && task.inputs.iter().all(|input| input.buffer.is_on_host())
     }
 
     /// Start the kernel where it runs, with inputs that are transferred there, and transfer its outputs home.
@@ -450,7 +450,7 @@ impl PlanStep {
             return Ok(());
         }
         let backend = backend_of(self.stream)?;
-        if self.home.device == self.stream.device {
+        if self.output_stream.device == self.stream.device {
             return asynchronous::launch(backend, op, task);
         }
         // A kernel may give its inputs away before the transfer fails.
@@ -458,7 +458,7 @@ impl PlanStep {
         asynchronous::launch(backend, op, task)?;
         for (output, spec) in task.outputs.iter_mut().zip(&self.specs) {
             let Some(output) = output else { continue };
-            match transfer::to_stream(output, spec.dtype, self.home, interrupts) {
+            match transfer::to_stream(output, spec.dtype, self.output_stream, interrupts) {
                 Ok(moved) => *output = moved,
                 Err(error) => {
                     task.inputs = inputs;

@@ -26,8 +26,8 @@ impl Binary {
     fn derivative(self, at: &Point<'_>, i: usize, factor: &Array, conjugate: bool) -> Result<Option<Array>> {
         use BinaryKind::*;
         let (a, b, y) = (&at.inputs[0], &at.inputs[1], &at.outputs[0]);
-        let turned = |x: Array| if conjugate { conj(&x) } else { Ok(x) };
-        let times = |x: Array| mul(factor, &turned(x)?);
+        let conjugated = |x: Array| if conjugate { conj(&x) } else { Ok(x) };
+        let times = |x: Array| mul(factor, &conjugated(x)?);
         // Selected, for a product of an infinite factor and zero would be NaN.
         let masked = |mask: Array| Array::record_one(Select, &[&mask, factor, &zeros_like(factor)]);
         let derived = match (self.0, i) {
@@ -35,8 +35,10 @@ impl Binary {
             (Subtract, _) => neg(factor)?,
             (Multiply, 0) => times(b.clone())?,
             (Multiply, _) => times(a.clone())?,
-            (MultiplyAbsorbing, _) => mul_absorbing(factor, &turned(if i == 0 { b } else { a }.clone())?)?,
-            (Divide, 0) => div(factor, &turned(b.clone())?)?,
+            (MultiplyAbsorbing, _) => {
+                mul_absorbing(factor, &conjugated(if i == 0 { b } else { a }.clone())?)?
+            }
+            (Divide, 0) => div(factor, &conjugated(b.clone())?)?,
             (Divide, _) => neg(&times(div(y, b)?)?)?,
             (Remainder, 0) => factor.clone(),
             (Remainder, _) => neg(&times(binary(FloorDivide, a, b)?)?)?,
@@ -83,8 +85,9 @@ impl Binary {
             }
             (Hypot, _) => times(direction(if i == 0 { a } else { b }, a, b)?)?,
             (CopySign, 0) => {
-                let turns = binary(NotEqual, &unary(UnaryKind::SignBit, a)?, &unary(UnaryKind::SignBit, b)?)?;
-                times(Array::record_one(Select, &[&turns, &constant(a, -1.0), &constant(a, 1.0)])?)?
+                let signs_differ =
+                    binary(NotEqual, &unary(UnaryKind::SignBit, a)?, &unary(UnaryKind::SignBit, b)?)?;
+                times(Array::record_one(Select, &[&signs_differ, &constant(a, -1.0), &constant(a, 1.0)])?)?
             }
             (Fmod, 0) => factor.clone(),
             (Fmod, _) => neg(&times(unary(UnaryKind::Trunc, &div(a, b)?)?)?)?,

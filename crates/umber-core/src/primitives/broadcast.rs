@@ -7,7 +7,7 @@ use super::rules::{align, linear_jvp, unbroadcast};
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{
-    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, batch_size, rule,
 };
 use crate::validation::Site;
 
@@ -56,7 +56,7 @@ impl Primitive for Broadcast {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let mut shape = self.shape.clone();
-            shape.insert(0, lanes(inputs));
+            shape.insert(0, batch_size(inputs));
             let aligned = align(&inputs[0], self.shape.ndim())?;
             Ok(vec![Batched::yes(Array::record_one(Broadcast { shape }, &[&aligned])?)])
         })

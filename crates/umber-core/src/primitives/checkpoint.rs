@@ -55,7 +55,7 @@ impl Primitive for Checkpoint {
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
         let given: Vec<ArraySpec> = self.split(&change.new).0.iter().map(|&spec| spec.clone()).collect();
-        let program = (change.adapted)(&self.program, &given)?.program;
+        let program = (change.refined)(&self.program, &given)?.program;
         Some(Generalized::of(Checkpoint { program: Arc::new(program) }))
     }
 

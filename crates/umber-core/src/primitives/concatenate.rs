@@ -8,7 +8,7 @@ use super::slice::{Window, slice_along};
 use super::slice_update::write_window;
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Any number of inputs, at least one, alike but for their lengths along the axis. The result is dense.
@@ -64,7 +64,7 @@ impl Primitive for Concatenate {
 
     any_lengths!();
 
-    fn shape_beside(&self, shape: &Shape, _old: &Shape, new: &Shape) -> Option<Shape> {
+    fn constant_shape(&self, shape: &Shape, _old: &Shape, new: &Shape) -> Option<Shape> {
         Some(new.with(self.axis, shape[self.axis]))
     }
 
@@ -92,8 +92,8 @@ impl Primitive for Concatenate {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
-            let parts = inputs.iter().map(|input| batch(input, lanes)).collect::<Result<Inputs>>()?;
+            let batch_size = batch_size(inputs);
+            let parts = inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<Inputs>>()?;
             Ok(vec![Batched::yes(record(Concatenate { axis: self.axis + 1 }, parts)?)])
         })
     }

@@ -7,7 +7,7 @@ use super::rules::{add, conj, move_axis, reshape, transpose, zeros_like};
 use super::slice::{Window, slice};
 use crate::generalization::{Change, Generalized, any_lengths};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Inputs: `[batch, lengths.., channels]` and a weight `[outputs, taps.., channels / groups]`; the result is
@@ -44,10 +44,10 @@ fn input_cotangent(how: &ConvParams, shape: &Shape, weight: &Array, ct: &Array) 
         window.starts[axis] = weight.shape()[axis].saturating_sub(1);
         window.steps[axis] = -1;
     }
-    let turned = split(&slice(weight, window)?, 0, how.groups)?;
+    let flipped = split(&slice(weight, window)?, 0, how.groups)?;
     let mut order: SmallVec<[usize; 6]> = (0..=ndim).collect();
     order.swap(1, ndim);
-    let exchanged = merge(&transpose(&turned, &order)?, 0)?;
+    let exchanged = merge(&transpose(&flipped, &order)?, 0)?;
     convolve(&ConvParams { axes, groups: how.groups }, ct, &exchanged)
 }
 
@@ -82,15 +82,15 @@ fn into_channels(x: &Array, groups: usize) -> Result<Array> {
 }
 
 /// The lanes that [`into_channels`] put into an axis, in front again.
-fn out_of_channels(x: &Array, axis: usize, groups: usize, lanes: usize) -> Result<Array> {
-    let apart = split(&split(x, axis, groups)?, axis + 1, lanes)?;
-    let shape: Shape = x.shape().with(axis, x.shape()[axis] / lanes);
-    let shape = std::iter::once(lanes).chain(shape.iter().copied()).collect::<Shape>();
+fn out_of_channels(x: &Array, axis: usize, groups: usize, batch_size: usize) -> Result<Array> {
+    let apart = split(&split(x, axis, groups)?, axis + 1, batch_size)?;
+    let shape: Shape = x.shape().with(axis, x.shape()[axis] / batch_size);
+    let shape = std::iter::once(batch_size).chain(shape.iter().copied()).collect::<Shape>();
     reshape(&move_axis(&apart, axis + 1, 0)?, shape)
 }
 
 /// The result of `vmap` over no lanes at all: it has a shape, which no other rule can find by sharing out elements.
-fn without_lanes(op: &impl Primitive, inputs: &[Batched]) -> Result<Vec<Batched>> {
+fn without_batch(op: &impl Primitive, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let specs: SmallVec<[ArraySpec; 2]> =
         inputs.iter().map(|input| ArraySpec::new(input.shape(), input.array.dtype())).collect();
     let spec = op.infer(&specs.iter().collect::<SmallVec<[&ArraySpec; 2]>>())?.remove(0);
@@ -198,23 +198,23 @@ impl Primitive for Convolution {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let (x, weight) = (&inputs[0], &inputs[1]);
-            let (lanes, groups) = (lanes(inputs), self.0.groups);
-            if lanes == 0 {
-                return without_lanes(self, inputs);
+            let (batch_size, groups) = (batch_size(inputs), self.0.groups);
+            if batch_size == 0 {
+                return without_batch(self, inputs);
             }
             let out = if !weight.batched {
                 // More rows of the batch.
-                split(&convolve(&self.0, &merge(&x.array, 0)?, &weight.array)?, 0, lanes)?
+                split(&convolve(&self.0, &merge(&x.array, 0)?, &weight.array)?, 0, batch_size)?
             } else if !x.batched {
                 // More output channels in each group.
                 let parts = move_axis(&split(&weight.array, 1, groups)?, 0, 1)?;
                 let wide = convolve(&self.0, &x.array, &merge(&merge(&parts, 0)?, 0)?)?;
-                out_of_channels(&wide, wide.ndim() - 1, groups, lanes)?
+                out_of_channels(&wide, wide.ndim() - 1, groups, batch_size)?
             } else {
                 // More groups.
-                let how = ConvParams { groups: groups * lanes, ..(*self.0).clone() };
+                let how = ConvParams { groups: groups * batch_size, ..(*self.0).clone() };
                 let wide = convolve(&how, &into_channels(&x.array, 1)?, &merge(&weight.array, 0)?)?;
-                out_of_channels(&wide, wide.ndim() - 1, 1, lanes)?
+                out_of_channels(&wide, wide.ndim() - 1, 1, batch_size)?
             };
             Ok(vec![Batched::yes(out)])
         })
@@ -275,25 +275,25 @@ impl Primitive for ConvolutionWeight {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let (x, by) = (&inputs[0], &inputs[1]);
-            let (lanes, groups) = (lanes(inputs), self.how.groups);
-            if lanes == 0 {
-                return without_lanes(self, inputs);
+            let (batch_size, groups) = (batch_size(inputs), self.how.groups);
+            if batch_size == 0 {
+                return without_batch(self, inputs);
             }
             let out = if !by.batched {
                 // More input channels in each group.
                 let wide =
                     weight_cotangent(&self.how, &self.taps, &into_channels(&x.array, groups)?, &by.array)?;
-                out_of_channels(&wide, wide.ndim() - 1, 1, lanes)?
+                out_of_channels(&wide, wide.ndim() - 1, 1, batch_size)?
             } else if !x.batched {
                 // More output channels in each group.
                 let wide =
                     weight_cotangent(&self.how, &self.taps, &x.array, &into_channels(&by.array, groups)?)?;
-                out_of_channels(&wide, 0, groups, lanes)?
+                out_of_channels(&wide, 0, groups, batch_size)?
             } else {
                 // More groups.
-                let how = ConvParams { groups: groups * lanes, ..(*self.how).clone() };
+                let how = ConvParams { groups: groups * batch_size, ..(*self.how).clone() };
                 let (x, by) = (into_channels(&x.array, 1)?, into_channels(&by.array, 1)?);
-                split(&weight_cotangent(&how, &self.taps, &x, &by)?, 0, lanes)?
+                split(&weight_cotangent(&how, &self.taps, &x, &by)?, 0, batch_size)?
             };
             Ok(vec![Batched::yes(out)])
         })

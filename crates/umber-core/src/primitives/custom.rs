@@ -18,7 +18,7 @@ use crate::validation::Site;
 
 /// Which rules there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct RuleSet {
     /// A rule that pulls cotangents back.
     pub vjp: bool,
     /// A rule that pushes tangents forward.
@@ -30,7 +30,7 @@ pub struct Given {
 /// What a user's function says of itself. Only rules that [`Rules::given`] names are called.
 pub trait Rules: Send + Sync {
     /// Which rules there are?
-    fn given(&self) -> Given;
+    fn rule_set(&self) -> RuleSet;
 
     /// One cotangent an argument, from one an output; `None` is zero.
     fn vjp(&self, arguments: &[Array], cotangents: &[Array], outputs: &[Array])
@@ -73,12 +73,12 @@ impl Custom {
 
     /// Does a tangent pass by rules alone, and not through the operations that computed the outputs?
     pub(crate) fn pushes_by_rule(&self) -> bool {
-        self.rules.given().jvp || self.forward == Forward::ByTranspose
+        self.rules.rule_set().jvp || self.forward == Forward::ByTranspose
     }
 
     /// Is the rule for batches asked? What the vjp rule sees was batched together with the outputs.
     pub(crate) fn batches_by_rule(&self) -> bool {
-        self.rules.given().vmap && self.forward == Forward::AsComputed
+        self.rules.rule_set().vmap && self.forward == Forward::AsComputed
     }
 
     /// The outputs as the vjp rule sees them: a derivative of what it computes from them comes from the rules.
@@ -121,7 +121,7 @@ impl Hash for Custom {
 
 impl fmt::Debug for Custom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Custom({:?}, {} outputs)", self.rules.given(), self.outputs)
+        write!(f, "Custom({:?}, {} outputs)", self.rules.rule_set(), self.outputs)
     }
 }
 
@@ -167,7 +167,7 @@ impl Primitive for Custom {
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        if !self.rules.given().vjp {
+        if !self.rules.rule_set().vjp {
             return None;
         }
         rule(|| {
@@ -181,7 +181,7 @@ impl Primitive for Custom {
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
-        if !self.rules.given().jvp {
+        if !self.rules.rule_set().jvp {
             return None;
         }
         rule(|| {

@@ -54,7 +54,7 @@ impl Fft {
         Some(Fft { length, ..self })
     }
 
-    fn turned(self, transform: Transform) -> Fft {
+    fn with_transform(self, transform: Transform) -> Fft {
         Fft { transform, ..self }
     }
 
@@ -119,13 +119,13 @@ impl Primitive for Fft {
         rule(|| {
             let ct = &cotangents[0];
             Ok(smallvec![Some(match self.transform {
-                Transform::Forward => self.turned(Transform::Inverse).apply(ct)?,
-                Transform::Inverse => self.turned(Transform::Forward).apply(ct)?,
+                Transform::Forward => self.with_transform(Transform::Inverse).apply(ct)?,
+                Transform::Inverse => self.with_transform(Transform::Forward).apply(ct)?,
                 Transform::RealForward => {
-                    self.turned(Transform::RealInverse).apply(&self.weigh_pairs(ct, 0.5)?)?
+                    self.with_transform(Transform::RealInverse).apply(&self.weigh_pairs(ct, 0.5)?)?
                 }
                 Transform::RealInverse => {
-                    self.weigh_pairs(&self.turned(Transform::RealForward).apply(ct)?, 2.0)?
+                    self.weigh_pairs(&self.with_transform(Transform::RealForward).apply(ct)?, 2.0)?
                 }
             })])
         })

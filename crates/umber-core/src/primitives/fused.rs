@@ -11,7 +11,7 @@ use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::matmul::MatMul;
-use crate::primitives::region::{Beside, Region};
+use crate::primitives::region::{Region, RegionKind};
 use crate::validation::Site;
 
 /// A compiled region. Transforms see through it by `expand`.
@@ -32,8 +32,8 @@ impl Hash for Fused {
 
 impl Fused {
     /// All that it consists of.
-    fn parts(&self) -> (&Tape, &Shape, &Beside) {
-        (&self.0.tape, &self.0.shape, &self.0.beside)
+    fn parts(&self) -> (&Tape, &Shape, &RegionKind) {
+        (&self.0.tape, &self.0.shape, &self.0.kind)
     }
 }
 

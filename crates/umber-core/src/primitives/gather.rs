@@ -9,7 +9,7 @@ use super::rules::{batch, broadcast, move_axis, reshape, zeros_like};
 use super::scatter::{Scatter, ScatterAxis};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Inputs: the source, and an index array an indexed axis, all of one shape. The result has that shape followed by
@@ -204,9 +204,9 @@ pub(crate) fn batched_places(
     op: &'static str,
     axes: &[usize],
     indices: &[Batched],
-    lanes: usize,
+    batch_size: usize,
 ) -> Result<Places> {
-    let batched = indices.iter().map(|index| batch(index, lanes)).collect::<Result<Inputs>>()?;
+    let batched = indices.iter().map(|index| batch(index, batch_size)).collect::<Result<Inputs>>()?;
     let lane = iota(batched[0].shape(), 0)?;
     let axes: SmallVec<[usize; 4]> = std::iter::once(0).chain(axes.iter().map(|axis| axis + 1)).collect();
     Ok(Places::grid(op, &axes, std::iter::once(lane).chain(batched).collect()))
@@ -289,10 +289,11 @@ impl Primitive for Gather {
                 let read = shared_places(self.op, &self.axes, indices).read(&source.array)?;
                 move_axis(&read, indices[0].ndim(), 0)?
             } else if source.batched {
-                batched_places(self.op, &self.axes, indices, lanes(inputs))?.read(&source.array)?
+                batched_places(self.op, &self.axes, indices, batch_size(inputs))?.read(&source.array)?
             } else {
-                let lanes = lanes(inputs);
-                let indices = indices.iter().map(|index| batch(index, lanes)).collect::<Result<Inputs>>()?;
+                let batch_size = batch_size(inputs);
+                let indices =
+                    indices.iter().map(|index| batch(index, batch_size)).collect::<Result<Inputs>>()?;
                 Places::grid(self.op, &self.axes, indices).read(&source.array)?
             };
             Ok(vec![Batched::yes(out)])
@@ -353,8 +354,8 @@ impl Primitive for GatherAxis {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
-            let (source, indices) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            let batch_size = batch_size(inputs);
+            let (source, indices) = (batch(&inputs[0], batch_size)?, batch(&inputs[1], batch_size)?);
             let read = Places::along(self.op, self.axis + 1, indices).read(&source)?;
             Ok(vec![Batched::yes(read)])
         })

@@ -7,7 +7,7 @@ use super::rules::{add, batch, binary, broadcast, cast, conj, constant, reshape,
 use super::select::Select;
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Inputs: stacks of matrices `a` and `b`, and three lists of indices: `out[r]` is the sum of `a[left[s]] @ b[right[s]]` over
@@ -30,8 +30,8 @@ pub(crate) fn indexed_matmul(
 /// Indices into each lane's part of a stack of all lanes' parts, one after the other: `index + lane * length`.
 ///
 /// What lies outside of its lane's part, up to `end`, stays outside of the whole.
-pub(crate) fn into_lanes(index: &Batched, lanes: usize, length: usize, end: usize) -> Result<Array> {
-    let index = batch(index, lanes)?;
+pub(crate) fn split_batch(index: &Batched, batch_size: usize, length: usize, end: usize) -> Result<Array> {
+    let index = batch(index, batch_size)?;
     let scalar = |value: usize| constant(&index_zeros(&index), value as i64);
     let index = if index.dtype() == DType::UInt64 {
         // Those that are negative as int64 would count from the end.
@@ -48,7 +48,7 @@ pub(crate) fn into_lanes(index: &Batched, lanes: usize, length: usize, end: usiz
     let compare = |kind, by: &Array| Array::record_one(super::binary::Binary(kind), &[&index, by]);
     let above = compare(BinaryKind::GreaterEqual, &scalar(if end == length { length } else { length + 1 }))?;
     let below = compare(BinaryKind::Less, &zero)?;
-    let outside = scalar(lanes * length + 1);
+    let outside = scalar(batch_size * length + 1);
     let shifted = Array::record_one(Select, &[&above, &outside, &shifted])?;
     Array::record_one(Select, &[&below, &outside, &shifted])
 }
@@ -66,8 +66,8 @@ pub(crate) fn joined(x: &Array) -> Result<Array> {
 }
 
 /// The first axis as two.
-pub(crate) fn parted(x: &Array, lanes: usize, length: usize) -> Result<Array> {
-    let shape: Shape = [lanes, length].into_iter().chain(x.shape()[1..].iter().copied()).collect();
+pub(crate) fn parted(x: &Array, batch_size: usize, length: usize) -> Result<Array> {
+    let shape: Shape = [batch_size, length].into_iter().chain(x.shape()[1..].iter().copied()).collect();
     reshape(x, shape)
 }
 
@@ -104,10 +104,10 @@ impl Primitive for IndexedMatMul {
         rule(|| {
             let [a, b, left, right, places] = at.inputs else { unreachable!("five inputs") };
             let ct = &cotangents[0];
-            let turned = |x: &Array| swap_last(&conj(x)?);
+            let adjoint_of = |x: &Array| swap_last(&conj(x)?);
             at.pull(|i| match i {
-                0 => indexed_matmul(a.shape()[0], [ct, &turned(b)?], [places, right, left]).map(Some),
-                1 => indexed_matmul(b.shape()[0], [&turned(a)?, ct], [left, places, right]).map(Some),
+                0 => indexed_matmul(a.shape()[0], [ct, &adjoint_of(b)?], [places, right, left]).map(Some),
+                1 => indexed_matmul(b.shape()[0], [&adjoint_of(a)?, ct], [left, places, right]).map(Some),
                 _ => Ok(None),
             })
         })
@@ -128,22 +128,22 @@ impl Primitive for IndexedMatMul {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
+            let batch_size = batch_size(inputs);
             // A stack that all lanes share needs no second copy: its indices stay as they are.
             let part = |i: usize, stack: &Batched| -> Result<(Array, Array)> {
                 if stack.batched {
                     let length = stack.shape()[0];
-                    let index = into_lanes(&inputs[i], lanes, length, length)?;
+                    let index = split_batch(&inputs[i], batch_size, length, length)?;
                     Ok((joined(&stack.array)?, joined(&index)?))
                 } else {
-                    Ok((stack.array.clone(), joined(&batch(&inputs[i], lanes)?)?))
+                    Ok((stack.array.clone(), joined(&batch(&inputs[i], batch_size)?)?))
                 }
             };
             let (a, left) = part(2, &inputs[0])?;
             let (b, right) = part(3, &inputs[1])?;
-            let places = joined(&into_lanes(&inputs[4], lanes, self.count, self.count)?)?;
-            let out = indexed_matmul(lanes * self.count, [&a, &b], [&left, &right, &places])?;
-            Ok(vec![Batched::yes(parted(&out, lanes, self.count)?)])
+            let places = joined(&split_batch(&inputs[4], batch_size, self.count, self.count)?)?;
+            let out = indexed_matmul(batch_size * self.count, [&a, &b], [&left, &right, &places])?;
+            Ok(vec![Batched::yes(parted(&out, batch_size, self.count)?)])
         })
     }
 

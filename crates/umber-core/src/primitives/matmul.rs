@@ -6,7 +6,7 @@ use super::rules::{add, batch, conj, reshape, swap_last, zeros_like};
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{
-    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, batch_size, rule,
 };
 use crate::validation::Site;
 
@@ -19,11 +19,11 @@ pub(crate) fn matmul(a: &Array, b: &Array) -> Result<Array> {
     Array::record_one(MatMul, &[a, b])
 }
 
-/// `[lanes, m, k]` times one `[k, n]`: a single product with `lanes * m` rows.
+/// `[batch_size, m, k]` times one `[k, n]`: a single product with `batch_size * m` rows.
 fn fold_rows(a: &Array, b: &Array) -> Result<Array> {
-    let (lanes, rows, depth) = (a.shape()[0], a.shape()[1], a.shape()[2]);
-    let tall = reshape(a, [lanes * rows, depth])?;
-    reshape(&matmul(&tall, b)?, [lanes, rows, b.shape()[1]])
+    let (batch_size, rows, depth) = (a.shape()[0], a.shape()[1], a.shape()[2]);
+    let tall = reshape(a, [batch_size * rows, depth])?;
+    reshape(&matmul(&tall, b)?, [batch_size, rows, b.shape()[1]])
 }
 
 impl Primitive for MatMul {
@@ -54,7 +54,7 @@ impl Primitive for MatMul {
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
         let [a, b] = [0, 1].map(|i| &change.new[i].shape);
         let batch = a.ndim() - 2;
-        let axes = change.joined.iter().any(Option::is_some).then(|| {
+        let axes = change.factored.iter().any(Option::is_some).then(|| {
             let mut parts = change.parts(0);
             parts[batch + 1].clone_from(&change.parts(1)[batch + 1]);
             parts
@@ -90,8 +90,8 @@ impl Primitive for MatMul {
             if a.batched && !b.batched && b.ndim() == 2 {
                 return Ok(vec![Batched::yes(fold_rows(&a.array, &b.array)?)]);
             }
-            let lanes = lanes(inputs);
-            Ok(vec![Batched::yes(matmul(&batch(a, lanes)?, &batch(b, lanes)?)?)])
+            let batch_size = batch_size(inputs);
+            Ok(vec![Batched::yes(matmul(&batch(a, batch_size)?, &batch(b, batch_size)?)?)])
         })
     }
 

@@ -7,7 +7,7 @@ use umber_types::{DType, Result, Shape, bail};
 use super::rules::{batch, zeros_like};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Uint32 from keys of two words: keys `[..., 2]` give `[..., *shape]`.
@@ -92,8 +92,8 @@ impl Primitive for Pick {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
-            let (weights, levels) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            let batch_size = batch_size(inputs);
+            let (weights, levels) = (batch(&inputs[0], batch_size)?, batch(&inputs[1], batch_size)?);
             Ok(vec![Batched::yes(Array::record_one(Pick, &[&weights, &levels])?)])
         })
     }
@@ -147,8 +147,8 @@ impl Primitive for Rejections {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
-            let (keys, parameters) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            let batch_size = batch_size(inputs);
+            let (keys, parameters) = (batch(&inputs[0], batch_size)?, batch(&inputs[1], batch_size)?);
             Ok(vec![Batched::yes(Array::record_one(*self, &[&keys, &parameters])?)])
         })
     }

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result};
 
 use super::number_of_elements::NumberOfElements;
-use super::products::others;
+use super::product_rules::others;
 use super::rules::{
     binary, broadcast, broadcast_like, cast, conj, div, doubled, mul_absorbing, widened, zeros_like,
 };

@@ -43,9 +43,9 @@ impl Key for Tape {
 
 /// What one kernel does besides computing elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Beside {
-    /// Nothing.
-    Nothing,
+pub enum RegionKind {
+    /// Nothing: the region is a chain of elementwise steps.
+    Elementwise,
     /// It folds the one value that the elements lead to.
     Reduction(Reduce),
     /// It multiplies two matrices, the first two inputs: the product is the tape's first.
@@ -61,14 +61,14 @@ pub struct Region {
     /// The shape of every value in it.
     pub shape: Shape,
     /// What is done besides.
-    pub beside: Beside,
+    pub kind: RegionKind,
     program: OnceLock<Arc<Program>>,
 }
 
 impl Region {
     /// A region that computes `tape` at every index of `shape`, and what is asked for besides.
-    pub fn new(tape: Tape, shape: Shape, beside: Beside) -> Region {
-        Region { tape, shape, beside, program: OnceLock::new() }
+    pub fn new(tape: Tape, shape: Shape, kind: RegionKind) -> Region {
+        Region { tape, shape, kind, program: OnceLock::new() }
     }
 
     /// The dtypes and values of the tape's constants, in order.
@@ -91,15 +91,15 @@ impl Region {
         Ok(Region {
             tape,
             shape: self.shape.clone(),
-            beside: self.beside.clone(),
+            kind: self.kind.clone(),
             program: OnceLock::from(Arc::new(program)),
         })
     }
 
     /// The name of the operation whose result it computes.
     pub fn name(&self) -> &'static str {
-        match (&self.beside, self.tape.steps.last()) {
-            (Beside::Reduction(reduction), _) => reduction.name(),
+        match (&self.kind, self.tape.steps.last()) {
+            (RegionKind::Reduction(reduction), _) => reduction.name(),
             (_, Some(Step::Unary { kind, .. })) => Unary(*kind).name(),
             (_, Some(Step::Binary { kind, .. })) => Binary(*kind).name(),
             (_, Some(Step::Select { .. })) => Select.name(),
@@ -110,9 +110,9 @@ impl Region {
 
     /// How many inputs are factors of the product.
     pub fn factors(&self) -> usize {
-        match self.beside {
-            Beside::Product => 2,
-            Beside::Nothing | Beside::Reduction(_) => 0,
+        match self.kind {
+            RegionKind::Product => 2,
+            RegionKind::Elementwise | RegionKind::Reduction(_) => 0,
         }
     }
 
@@ -122,13 +122,13 @@ impl Region {
     }
 
     /// The layout of an input as [`Region::run`] takes it.
-    pub fn spread<'a>(&self, input: usize, layout: &'a Layout) -> Cow<'a, Layout> {
-        if input < self.factors() { Cow::Borrowed(layout) } else { spread(layout, &self.shape) }
+    pub fn broadcast_layout<'a>(&self, input: usize, layout: &'a Layout) -> Cow<'a, Layout> {
+        if input < self.factors() { Cow::Borrowed(layout) } else { broadcast_layout(layout, &self.shape) }
     }
 
     /// May outputs lie where inputs do? Not where inputs are read after outputs were written elsewhere.
     pub fn may_overwrite(&self) -> bool {
-        self.beside == Beside::Nothing
+        self.kind == RegionKind::Elementwise
     }
 
     /// What the outputs are.
@@ -136,9 +136,9 @@ impl Region {
         let dtypes = self.tape.dtypes();
         let spec = |&value: &ValueId| ArraySpec { shape: self.shape.clone(), dtype: dtypes[value as usize] };
         let specs: Specs = self.tape.outputs.iter().map(spec).collect();
-        match &self.beside {
-            Beside::Reduction(reduction) => reduction.infer(&[&specs[0]]),
-            Beside::Nothing | Beside::Product => Ok(specs),
+        match &self.kind {
+            RegionKind::Reduction(reduction) => reduction.infer(&[&specs[0]]),
+            RegionKind::Elementwise | RegionKind::Product => Ok(specs),
         }
     }
 
@@ -154,13 +154,13 @@ impl Region {
     /// Compute the outputs from inputs under the region's shape, of which factors have their own.
     pub fn run(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
         let program = self.prepare()?;
-        match &self.beside {
-            Beside::Reduction(Reduce { kind, axes }) => {
+        match &self.kind {
+            RegionKind::Reduction(Reduce { kind, axes }) => {
                 let both = (&self.tape, program);
                 reduce_tape(*kind, both, inputs, &self.shape, axes, outputs[0].reborrow());
             }
-            Beside::Product => matmul_program(inputs[0], inputs[1], program, &inputs[2..], outputs),
-            Beside::Nothing => program.run(inputs, outputs),
+            RegionKind::Product => matmul_program(inputs[0], inputs[1], program, &inputs[2..], outputs),
+            RegionKind::Elementwise => program.run(inputs, outputs),
         }
         Ok(())
     }
@@ -189,16 +189,16 @@ impl Region {
             values.push(value);
         }
         let outputs = self.tape.outputs.iter().map(|&id| &values[id as usize]);
-        match &self.beside {
-            Beside::Reduction(reduction) => {
+        match &self.kind {
+            RegionKind::Reduction(reduction) => {
                 outputs.map(|value| Array::record_one(reduction.clone(), &[value])).collect()
             }
-            Beside::Nothing | Beside::Product => Ok(outputs.cloned().collect()),
+            RegionKind::Elementwise | RegionKind::Product => Ok(outputs.cloned().collect()),
         }
     }
 }
 
 /// The layout under a shape that its own broadcasts to.
-pub(crate) fn spread<'a>(layout: &'a Layout, shape: &Shape) -> Cow<'a, Layout> {
+pub(crate) fn broadcast_layout<'a>(layout: &'a Layout, shape: &Shape) -> Cow<'a, Layout> {
     if layout.shape == *shape { Cow::Borrowed(layout) } else { Cow::Owned(layout.broadcast_to(shape)) }
 }

@@ -10,7 +10,7 @@ use crate::generalization::{Change, Generalized, Hint, only_change, reshaped};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::op::Op;
 use crate::primitive::{
-    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, lanes, rule,
+    Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, batch_size, rule,
 };
 use crate::validation::Site;
 
@@ -81,7 +81,7 @@ impl Primitive for Reshape {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let mut shape = self.shape.clone();
-            shape.insert(0, lanes(inputs));
+            shape.insert(0, batch_size(inputs));
             Ok(vec![Batched::yes(Array::record_one(Reshape { shape }, &[&inputs[0].array])?)])
         })
     }

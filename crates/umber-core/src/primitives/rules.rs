@@ -274,19 +274,19 @@ pub(crate) fn align(input: &Batched, ndim: usize) -> Result<Array> {
 }
 
 /// `input` with a batch axis in front, broadcast if it had none.
-pub(crate) fn batch(input: &Batched, lanes: usize) -> Result<Array> {
+pub(crate) fn batch(input: &Batched, batch_size: usize) -> Result<Array> {
     if input.batched {
         return Ok(input.array.clone());
     }
-    let shape: Shape = std::iter::once(lanes).chain(input.array.shape().iter().copied()).collect();
+    let shape: Shape = std::iter::once(batch_size).chain(input.array.shape().iter().copied()).collect();
     broadcast(&input.array, &shape)
 }
 
 /// Vmap of an operation on inputs of equal shape: batch what is not, record the same operation.
 pub(crate) fn batch_elementwise(op: impl Into<Op>, inputs: &[Batched]) -> Result<Vec<Batched>> {
-    let lanes = crate::primitive::lanes(inputs);
+    let batch_size = crate::primitive::batch_size(inputs);
     let arrays: SmallVec<[Array; 3]> =
-        inputs.iter().map(|input| batch(input, lanes)).collect::<Result<_>>()?;
+        inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<_>>()?;
     let refs: SmallVec<[&Array; 3]> = arrays.iter().collect();
     Ok(vec![Batched::yes(Array::record_one(op, &refs)?)])
 }

@@ -6,7 +6,7 @@ use umber_types::{BinaryKind, Result, ScanDirection, ScanExtent, ScanKind, Scatt
 use super::concatenate::concatenate;
 use super::control::Control;
 use super::gather::{Places, iota};
-use super::products::{products_before, recurrence};
+use super::product_rules::{products_before, recurrence};
 use super::rules::{
     binary, cast, conj, constant, doubled, linear_jvp, mul_absorbing, same_spec, sub, unary, widened,
     zeros_like,
@@ -126,9 +126,13 @@ impl Scan {
 
     fn pull(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
         if self.is_reverse() && self.kind != ScanKind::Sum {
-            let turned = |x: &Array| reversed(x, self.axis);
+            let reversed_axis = |x: &Array| reversed(x, self.axis);
             let forward = Scan { direction: ScanDirection::Forward, ..self };
-            return turned(&forward.pull(&turned(x)?, &turned(y)?, &turned(ct)?)?);
+            return reversed_axis(&forward.pull(
+                &reversed_axis(x)?,
+                &reversed_axis(y)?,
+                &reversed_axis(ct)?,
+            )?);
         }
         match self.kind {
             ScanKind::Sum => self.backward().apply(ct),

@@ -10,7 +10,7 @@ use super::gather::{
     Form, Places, are_axes, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes,
     unnamed, with_indexed_axes,
 };
-use super::products::others_of_element;
+use super::product_rules::others_of_element;
 use super::rules::{
     batch, binary, broadcast, cast, conj, div, doubled, move_axis, mul_absorbing, reshape, tangent_or_zero,
     zeros_like,
@@ -19,7 +19,7 @@ use super::select::Select;
 use super::slice_update::update;
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Inputs: the source, an index array an indexed axis (all of one shape), and updates with that shape followed by
@@ -48,7 +48,7 @@ pub struct ScatterAxis {
 }
 
 /// A scatter at which rules are applied, of either form.
-struct Written<'a> {
+struct ScatterSite<'a> {
     kind: ScatterKind,
     places: Places,
     source: &'a Array,
@@ -56,10 +56,10 @@ struct Written<'a> {
     output: &'a Array,
 }
 
-impl<'a> Written<'a> {
-    fn new(kind: ScatterKind, places: Places, at: &'a Point<'_>) -> Written<'a> {
+impl<'a> ScatterSite<'a> {
+    fn new(kind: ScatterKind, places: Places, at: &'a Point<'_>) -> ScatterSite<'a> {
         let updates = &at.inputs[at.inputs.len() - 1];
-        Written { kind, places, source: &at.inputs[0], updates, output: &at.outputs[0] }
+        ScatterSite { kind, places, source: &at.inputs[0], updates, output: &at.outputs[0] }
     }
 
     fn pull(&self, at: &Point<'_>, ct: &Array) -> Result<Cotangents> {
@@ -134,7 +134,7 @@ impl<'a> Written<'a> {
         binary(BinaryKind::Equal, &stayed, &numbers)
     }
 
-    /// Set and Add are linear; the others are derived from [`Written::pull`].
+    /// Set and Add are linear; the others are derived from [`ScatterSite::pull`].
     fn push(&self, tangents: &Tangents) -> Rule<Vec<Array>> {
         match self.kind {
             ScatterKind::Set | ScatterKind::Add => rule(|| {
@@ -160,9 +160,9 @@ fn check_updates(op: &str, source: &ArraySpec, updates: &ArraySpec, shape: &Shap
 }
 
 impl Scatter {
-    fn written<'a>(&self, at: &'a Point<'_>) -> Written<'a> {
+    fn scatter_site<'a>(&self, at: &'a Point<'_>) -> ScatterSite<'a> {
         let indices = at.inputs[1..at.inputs.len() - 1].iter().cloned().collect();
-        Written::new(self.kind, Places::grid(self.op, &self.axes, indices), at)
+        ScatterSite::new(self.kind, Places::grid(self.op, &self.axes, indices), at)
     }
 }
 
@@ -186,20 +186,21 @@ impl Primitive for Scatter {
     any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        rule(|| self.written(at).pull(at, &cotangents[0]))
+        rule(|| self.scatter_site(at).pull(at, &cotangents[0]))
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
-        self.written(at).push(tangents)
+        self.scatter_site(at).push(tangents)
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let (lanes, last) = (lanes(inputs), inputs.len() - 1);
-            let (source, updates) = (batch(&inputs[0], lanes)?, batch(&inputs[last], lanes)?);
+            let (batch_size, last) = (batch_size(inputs), inputs.len() - 1);
+            let (source, updates) = (batch(&inputs[0], batch_size)?, batch(&inputs[last], batch_size)?);
             let indices = &inputs[1..last];
             let out = if indices.iter().any(|index| index.batched) {
-                batched_places(self.op, &self.axes, indices, lanes)?.write(self.kind, &source, &updates)?
+                batched_places(self.op, &self.axes, indices, batch_size)?
+                    .write(self.kind, &source, &updates)?
             } else {
                 // The batch is one of the axes that are not indexed; it comes first among those.
                 let updates = move_axis(&updates, 0, indices[0].ndim())?;
@@ -245,8 +246,8 @@ impl Primitive for Scatter {
 }
 
 impl ScatterAxis {
-    fn written<'a>(self, at: &'a Point<'_>) -> Written<'a> {
-        Written::new(self.kind, Places::along(self.op, self.axis, at.inputs[1].clone()), at)
+    fn scatter_site<'a>(self, at: &'a Point<'_>) -> ScatterSite<'a> {
+        ScatterSite::new(self.kind, Places::along(self.op, self.axis, at.inputs[1].clone()), at)
     }
 }
 
@@ -269,17 +270,17 @@ impl Primitive for ScatterAxis {
     any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        rule(|| self.written(at).pull(at, &cotangents[0]))
+        rule(|| self.scatter_site(at).pull(at, &cotangents[0]))
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
-        self.written(at).push(tangents)
+        self.scatter_site(at).push(tangents)
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
-            let arrays = inputs.iter().map(|input| batch(input, lanes)).collect::<Result<Inputs>>()?;
+            let batch_size = batch_size(inputs);
+            let arrays = inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<Inputs>>()?;
             let places = Places::along(self.op, self.axis + 1, arrays[1].clone());
             Ok(vec![Batched::yes(places.write(self.kind, &arrays[0], &arrays[2])?)])
         })

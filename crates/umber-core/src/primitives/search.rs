@@ -6,7 +6,7 @@ use umber_types::{DType, Result, Side, ensure};
 use super::rules::{batch, zeros_like};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Inputs: ascending rows, shape B + (n,), and values, shape B + V, of one dtype. The result, uint32, says how many
@@ -60,8 +60,8 @@ impl Primitive for Search {
                 // One row serves values of any shape.
                 return Ok(vec![Batched::yes(Array::record_one(*self, &[&sorted.array, &values.array])?)]);
             }
-            let lanes = lanes(inputs);
-            let (sorted, values) = (batch(sorted, lanes)?, batch(values, lanes)?);
+            let batch_size = batch_size(inputs);
+            let (sorted, values) = (batch(sorted, batch_size)?, batch(values, batch_size)?);
             Ok(vec![Batched::yes(Array::record_one(*self, &[&sorted, &values])?)])
         })
     }

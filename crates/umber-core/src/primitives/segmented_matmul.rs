@@ -3,11 +3,11 @@
 use umber_types::{DType, Result, Shape, ensure};
 
 use super::gather::named;
-use super::indexed_matmul::{into_lanes, joined, parted};
+use super::indexed_matmul::{joined, parted, split_batch};
 use super::rules::{add, batch, conj, move_axis, swap_last, zeros_like};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Which products; the third input, `[segments, 2]` of int64, holds the ends of each segment of an axis of length `k`.
@@ -57,21 +57,22 @@ impl Primitive for SegmentedMatMul {
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let [x, y, segments] = at.inputs else { unreachable!("three inputs") };
-            let (ct, turned) = (&cotangents[0], |x: &Array| swap_last(&conj(x)?));
+            let (ct, adjoint_of) = (&cotangents[0], |x: &Array| swap_last(&conj(x)?));
             at.pull(|i| {
                 Ok(match (self, i) {
                     (SegmentedMatMul::Sums, 0) => {
-                        let turned = SegmentedMatMul::Rows.record(&conj(y)?, &swap_last(ct)?, segments)?;
-                        Some(swap_last(&turned)?)
+                        let adjoint_of =
+                            SegmentedMatMul::Rows.record(&conj(y)?, &swap_last(ct)?, segments)?;
+                        Some(swap_last(&adjoint_of)?)
                     }
                     (SegmentedMatMul::Sums, 1) => {
-                        Some(SegmentedMatMul::Rows.record(&turned(x)?, ct, segments)?)
+                        Some(SegmentedMatMul::Rows.record(&adjoint_of(x)?, ct, segments)?)
                     }
                     (SegmentedMatMul::Rows, 0) => {
-                        Some(SegmentedMatMul::Rows.record(ct, &turned(y)?, segments)?)
+                        Some(SegmentedMatMul::Rows.record(ct, &adjoint_of(y)?, segments)?)
                     }
                     (SegmentedMatMul::Rows, 1) => {
-                        Some(SegmentedMatMul::Sums.record(&turned(x)?, ct, segments)?)
+                        Some(SegmentedMatMul::Sums.record(&adjoint_of(x)?, ct, segments)?)
                     }
                     (SegmentedMatMul::Sums | SegmentedMatMul::Rows, _) => None,
                 })
@@ -94,21 +95,21 @@ impl Primitive for SegmentedMatMul {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             // The lanes' axes one after the other are one axis with the segments of all.
-            let lanes = lanes(inputs);
-            let (x, y) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            let batch_size = batch_size(inputs);
+            let (x, y) = (batch(&inputs[0], batch_size)?, batch(&inputs[1], batch_size)?);
             let (length, count) = (y.shape()[1], inputs[2].shape()[0]);
             Ok(vec![Batched::yes(match self {
                 SegmentedMatMul::Sums => {
                     let wide = move_axis(&x, 0, 1)?;
-                    let shape = Shape::from([wide.shape()[0], lanes * wide.shape()[2]]);
+                    let shape = Shape::from([wide.shape()[0], batch_size * wide.shape()[2]]);
                     let wide = super::rules::reshape(&wide, shape)?;
-                    let segments = joined(&into_lanes(&inputs[2], lanes, length, length + 1)?)?;
-                    parted(&self.record(&wide, &joined(&y)?, &segments)?, lanes, count)?
+                    let segments = joined(&split_batch(&inputs[2], batch_size, length, length + 1)?)?;
+                    parted(&self.record(&wide, &joined(&y)?, &segments)?, batch_size, count)?
                 }
                 SegmentedMatMul::Rows => {
                     let length = x.shape()[1];
-                    let segments = joined(&into_lanes(&inputs[2], lanes, length, length + 1)?)?;
-                    parted(&self.record(&joined(&x)?, &joined(&y)?, &segments)?, lanes, length)?
+                    let segments = joined(&split_batch(&inputs[2], batch_size, length, length + 1)?)?;
+                    parted(&self.record(&joined(&x)?, &joined(&y)?, &segments)?, batch_size, length)?
                 }
             })])
         })

@@ -112,11 +112,11 @@ impl Window {
 
     /// The same window with all of a new axis in front.
     #[must_use]
-    pub fn batched(&self, lanes: usize) -> Window {
+    pub fn batched(&self, batch_size: usize) -> Window {
         let mut window = self.clone();
         window.starts.insert(0, 0);
         window.steps.insert(0, 1);
-        window.lengths.insert(0, lanes);
+        window.lengths.insert(0, batch_size);
         window
     }
 
@@ -250,10 +250,10 @@ impl Primitive for Slice {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let source = &inputs[0].array;
-            let lanes = source.shape()[0];
+            let batch_size = source.shape()[0];
             let mut shape = self.shape.clone();
-            shape.insert(0, lanes);
-            Ok(vec![Batched::yes(slice_into(source, self.window.batched(lanes), shape)?)])
+            shape.insert(0, batch_size);
+            Ok(vec![Batched::yes(slice_into(source, self.window.batched(batch_size), shape)?)])
         })
     }
 

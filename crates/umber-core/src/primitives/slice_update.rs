@@ -9,7 +9,7 @@ use super::slice::{Window, slice};
 use crate::generalization::{Change, Generalized, cut};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::op::Op;
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Inputs: the source, and an update with the shape of the window.
@@ -177,7 +177,7 @@ impl Primitive for SliceUpdate {
     }
 
     // What is around the update, as padding is, keeps its width.
-    fn shape_beside(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
+    fn constant_shape(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
         (0..shape.ndim()).map(|axis| (shape[axis] + new[axis]).checked_sub(old[axis])).collect()
     }
 
@@ -215,9 +215,14 @@ impl Primitive for SliceUpdate {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
-            let (source, update) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
-            Ok(vec![Batched::yes(slice_update(self.kind, &source, self.window.batched(lanes), &update)?)])
+            let batch_size = batch_size(inputs);
+            let (source, update) = (batch(&inputs[0], batch_size)?, batch(&inputs[1], batch_size)?);
+            Ok(vec![Batched::yes(slice_update(
+                self.kind,
+                &source,
+                self.window.batched(batch_size),
+                &update,
+            )?)])
         })
     }
 

@@ -34,8 +34,8 @@ impl Primitive for Transpose {
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        let axes =
-            change.joined[0].map(|parts| self.permutation.iter().map(|&axis| parts[axis].clone()).collect());
+        let axes = change.factored[0]
+            .map(|parts| self.permutation.iter().map(|&axis| parts[axis].clone()).collect());
         Some(Generalized { op: self.clone().into(), axes })
     }
 

@@ -77,8 +77,8 @@ impl Unary {
             Cosh => unary(Sinh, x)?,
             Tanh => sub(&one(), &unary(Square, y)?)?,
             Arcsinh if x.dtype().is_complex() => {
-                let turned = mul(x, &constant(x, Scalar::Complex(0.0, 1.0)))?;
-                mul(&unary(Rsqrt, &add(&one(), &turned)?)?, &unary(Rsqrt, &sub(&one(), &turned)?)?)?
+                let times_i = mul(x, &constant(x, Scalar::Complex(0.0, 1.0)))?;
+                mul(&unary(Rsqrt, &add(&one(), &times_i)?)?, &unary(Rsqrt, &sub(&one(), &times_i)?)?)?
             }
             Arcsinh => unary(Reciprocal, &binary(BinaryKind::Hypot, x, &one())?)?,
             // The product of roots keeps the branch for complex arguments.
@@ -143,7 +143,7 @@ impl Unary {
 
     /// What a step `t` of `z` does to `z / |z|`: the part of it across `z`, over `|z|`; nothing at zero. As a linear map it is
     /// its own adjoint.
-    fn turn(z: &Array, t: &Array) -> Result<Array> {
+    fn sign_derivative(z: &Array, t: &Array) -> Result<Array> {
         let phase = unary(UnaryKind::Sign, z)?;
         let along = cast(&unary(UnaryKind::Real, &mul(&conj(&phase)?, t)?)?, z.dtype())?;
         let across = sub(t, &mul(&phase, &along)?)?;
@@ -179,7 +179,7 @@ impl Primitive for Unary {
                 Derivative::Factor(factor) => mul(ct, &conj(&factor)?)?,
                 Derivative::Zero => zeros_like(x),
                 Derivative::Abs => mul(&cast(ct, x.dtype())?, &unary(UnaryKind::Sign, x)?)?,
-                Derivative::Sign => Unary::turn(x, &cast(ct, x.dtype())?)?,
+                Derivative::Sign => Unary::sign_derivative(x, &cast(ct, x.dtype())?)?,
                 Derivative::Imag if x.dtype().is_complex() => {
                     mul(&cast(ct, x.dtype())?, &constant(x, Scalar::Complex(0.0, 1.0)))?
                 }
@@ -199,7 +199,7 @@ impl Primitive for Unary {
                 Derivative::Factor(factor) => mul(t, &factor)?,
                 Derivative::Zero => zeros_like(&at.outputs[0]),
                 Derivative::Abs => unary(UnaryKind::Real, &mul(t, &conj(&unary(UnaryKind::Sign, x)?)?)?)?,
-                Derivative::Sign => Unary::turn(x, t)?,
+                Derivative::Sign => Unary::sign_derivative(x, t)?,
                 Derivative::Conjugate | Derivative::Real | Derivative::Imag => unary(self.0, t)?,
             };
             Ok(vec![pushed])

@@ -11,16 +11,16 @@ use smallvec::SmallVec;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Scalar, bail};
 
-use crate::graph::program::{Operand, Origin, Step};
+use crate::graph::program::{Operand, SourceLine, Step};
 use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, Claim, Inputs, Node, Program};
-use crate::line;
 use crate::op::Op;
 use crate::passes::specs_of;
 use crate::plan::cache::Plans;
-use crate::plan::{Numbers, Plan};
+use crate::plan::{Plan, PlanConstants};
 use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::control_flow::ControlFlow;
+use crate::source_line;
 
 /// Work found by [`plan`], claimed for whoever holds it; giving it up frees the claims.
 pub(super) struct Pending {
@@ -41,7 +41,7 @@ pub(super) struct Pending {
     handles: SmallVec<[u32; 8]>,
     pub(super) plan: Option<Arc<Plan>>,
     /// The constants of the program.
-    pub(super) numbers: Numbers,
+    pub(super) numbers: PlanConstants,
     /// Nodes of earlier plans that this one needs.
     pub(super) awaited: Vec<Arc<Node>>,
 }
@@ -105,7 +105,7 @@ impl Pending {
 
     /// The user's line of a step of the program, where lines are kept.
     pub(super) fn origin(&self, step: usize) -> Option<&Arc<str>> {
-        if !line::are_known() {
+        if !source_line::are_known() {
             return None;
         }
         let mut steps = self.nodes.iter().filter(|node| !node.op().forwards());
@@ -172,7 +172,7 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
             keeps: Vec::new(),
             handles: SmallVec::new(),
             plan: None,
-            numbers: Numbers::default(),
+            numbers: PlanConstants::default(),
             awaited: Vec::new(),
         }),
         source_nodes: SmallVec::new(),
@@ -230,7 +230,7 @@ impl Draft {
         if let Op::Leaf(leaf) = node.op()
             && leaf.is_placeholder()
         {
-            return Err(if node.is_followed() { leaf.no_value() } else { leaf.escaped() });
+            return Err(if node.is_traced() { leaf.no_value() } else { leaf.escaped() });
         }
         node.set_claim(Claim::Taken);
         // In the plan from now on; the place is fixed when it is finished.
@@ -342,13 +342,13 @@ impl Draft {
         let nodes = &self.pending.nodes;
         let mut stored: SmallVec<[bool; 16]> = (0..nodes.len()).map(|i| self.pending.is_held(i)).collect();
         let mut keeps = Vec::new();
-        if nodes.iter().any(|node| node.is_followed()) {
+        if nodes.iter().any(|node| node.is_traced()) {
             // A node that keeps its inputs makes them reachable: they are stored unless recomputing is cheap.
             keeps = vec![false; nodes.len()];
             let mut is_reached = vec![false; nodes.len()];
             for (i, node) in nodes.iter().enumerate().rev() {
                 stored[i] |= is_reached[i] && is_worth_storing(node.op());
-                keeps[i] = node.is_followed() || (is_reached[i] && !stored[i]);
+                keeps[i] = node.is_traced() || (is_reached[i] && !stored[i]);
                 if keeps[i] {
                     let inputs = node.lock_inputs();
                     let places = inputs.iter().filter_map(|input| place(input.node(), self.epoch));
@@ -399,7 +399,7 @@ impl Draft {
 
     /// Find the constants of the program, in its order.
     fn collect_numbers(&mut self) {
-        let mut numbers = Numbers::default();
+        let mut numbers = PlanConstants::default();
         let mut push = |read: &Input| {
             if let Input::Constant(array, value) = read {
                 numbers.push(array.dtype(), *value);
@@ -459,7 +459,7 @@ impl Draft {
                 inputs: self.pending.inputs_of(i).iter().map(Input::operand).collect(),
                 outputs: node.outputs.len() as u32,
                 // A cached plan serves programs from any line.
-                origin: Origin::default(),
+                origin: SourceLine::default(),
             }
         };
         Program {
@@ -498,7 +498,7 @@ fn all_are(reads: &[Input], operands: &[Operand]) -> bool {
 }
 
 impl Input {
-    /// Is it this operand? Constants are compared as [`Numbers`].
+    /// Is it this operand? Constants are compared as [`PlanConstants`].
     fn is(&self, operand: &Operand) -> bool {
         match (self, operand) {
             (Input::Slot(a), Operand::Slot(b)) => a == b,
@@ -532,7 +532,7 @@ fn said_where(error: Error, arrays: &[Array]) -> Error {
 fn lower(node: &Arc<Node>) -> Result<Inputs> {
     let op = node.op();
     let mut inputs = node.lock_inputs();
-    if op.forwards() && !node.is_followed() {
+    if op.forwards() && !node.is_traced() {
         let given = inputs.clone();
         drop(inputs);
         if let Some(expanded) = op.expand(&given) {

@@ -7,7 +7,7 @@ use umber_types::{DType, Layout, Result, Scalar, Shape};
 use crate::graph::{Array, Storage};
 
 /// Arrays with more axes are not spelled out: nobody could read it, and each bracket takes stack.
-pub const MOST_AXES: usize = 128;
+pub const MAX_AXES: usize = 128;
 /// An axis longer than twice this shows its first and last elements only.
 const EDGE: usize = 3;
 /// Significant digits of a number when no decimals are asked for.
@@ -24,7 +24,7 @@ pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
     let dtype = array.dtype();
     let array = &array.to_host()?;
     let storage = array.storage().expect("just evaluated");
-    if array.ndim() > MOST_AXES {
+    if array.ndim() > MAX_AXES {
         return Ok(format!("array(..., dtype={})", dtype.name()));
     }
     let mut text = String::from("array(");

@@ -101,7 +101,7 @@ fn give(pending: &Pending, number: usize, storage: Storage) -> Result<()> {
 pub(super) fn store(node: &Node, output: usize, storage: Storage) -> Result<()> {
     let output = &node.outputs[output];
     // A view of memory that foreign code can write would change with it: copy.
-    let is_exposed = storage.buffer.is_volatile() && !matches!(node.op(), Op::Leaf(_));
+    let is_exposed = storage.buffer.is_externally_mutable() && !matches!(node.op(), Op::Leaf(_));
     let storage = if is_exposed { storage.on_host().to_dense(output.spec.dtype)? } else { storage };
     output.storage.set(storage);
     Ok(())

@@ -10,7 +10,7 @@ use super::trace::{Tape, Trace};
 use super::vjp::pull;
 use super::vmap::batch as batch_outputs;
 use crate::graph::{Array, Inputs, Program};
-use crate::primitive::{Batched, Cotangents, Point, lanes};
+use crate::primitive::{Batched, Cotangents, Point, batch_size};
 use crate::primitives::checkpoint::Checkpoint;
 use crate::primitives::control::depends;
 use crate::primitives::leaf::Leaf;
@@ -78,14 +78,14 @@ pub(super) fn vjp(checkpoint: &Checkpoint, at: &Point<'_>, cotangents: &[Array])
     let there: Vec<Array> =
         pulled.iter().flatten().filter(|pulled| pulled.constant().is_none()).cloned().collect();
     let mut joined = depends(&there, &[])?.into_iter();
-    let mut settled: Cotangents = pulled
+    let mut checked: Cotangents = pulled
         .into_iter()
         .map(|pulled| {
             pulled.and_then(|array| if array.constant().is_none() { joined.next() } else { Some(array) })
         })
         .collect();
-    settled.resize(at.inputs.len(), None);
-    Ok(settled)
+    checked.resize(at.inputs.len(), None);
+    Ok(checked)
 }
 
 /// A function that works on a batch.
@@ -100,7 +100,7 @@ struct BatchedProgram {
 /// A function, how many lanes there are, and which of its arguments and outputs differ among them.
 type Key = (*const Program, usize, Vec<bool>);
 
-/// Functions that were batched, with the ones they come from, while any [`Remembering`] lasts.
+/// Functions that were batched, with the ones they come from, while any [`BatchMemo`] lasts.
 ///
 /// A function within others is met once in each of them, which doubles with every level.
 #[derive(Default)]
@@ -114,15 +114,15 @@ thread_local! {
 }
 
 /// While it lasts, no function is batched twice in one way.
-pub(super) struct Remembering(());
+pub(super) struct BatchMemo(());
 
 /// Remember what functions are batched until the answer is dropped.
-pub(super) fn remembering() -> Remembering {
+pub(super) fn batch_memo() -> BatchMemo {
     MEMORY.with_borrow_mut(|memory| memory.lasting += 1);
-    Remembering(())
+    BatchMemo(())
 }
 
-impl Drop for Remembering {
+impl Drop for BatchMemo {
     fn drop(&mut self) {
         let forgotten = MEMORY.with_borrow_mut(|memory| {
             memory.lasting -= 1;
@@ -134,14 +134,14 @@ impl Drop for Remembering {
 
 /// The outputs for a batch, with the function batched.
 pub(super) fn batch(checkpoint: &Checkpoint, inputs: &[Batched]) -> Result<Vec<Batched>> {
-    let lanes = lanes(inputs);
+    let batch_size = batch_size(inputs);
     let flags = inputs.iter().map(|input| input.batched).collect();
-    let key: Key = (Arc::as_ptr(&checkpoint.program), lanes, flags);
+    let key: Key = (Arc::as_ptr(&checkpoint.program), batch_size, flags);
     let known = MEMORY.with_borrow(|memory| memory.known.get(&key).map(|(_, made)| made.clone()));
     let made = match known {
         Some(made) => made,
         None => {
-            let made = batch_program(checkpoint, inputs, lanes)?;
+            let made = batch_program(checkpoint, inputs, batch_size)?;
             let kept = (checkpoint.program.clone(), made.clone());
             MEMORY.with_borrow_mut(|memory| memory.known.insert(key, kept));
             made
@@ -149,13 +149,13 @@ pub(super) fn batch(checkpoint: &Checkpoint, inputs: &[Batched]) -> Result<Vec<B
     };
     let (arguments, outputs) = checkpoint.split(inputs);
     let arguments = arguments.iter().map(|argument| argument.array.clone());
-    let outputs = spread(outputs, &made.batched, lanes)?;
+    let outputs = batch_where(outputs, &made.batched, batch_size)?;
     let recorded = record(made.program, arguments.chain(made.captured).chain(outputs).collect())?;
     let answers = recorded.into_iter().zip(made.batched);
     Ok(answers.map(|(array, batched)| Batched { array, batched }).collect())
 }
 
-fn batch_program(checkpoint: &Checkpoint, inputs: &[Batched], lanes: usize) -> Result<BatchedProgram> {
+fn batch_program(checkpoint: &Checkpoint, inputs: &[Batched], batch_size: usize) -> Result<BatchedProgram> {
     let (arguments, outputs) = checkpoint.split(inputs);
     let lane = Trace::placeholders(Leaf::Trace, checkpoint.program.arguments.iter().cloned());
     let made = checkpoint.program.replay(&lane.inputs)?;
@@ -169,15 +169,15 @@ fn batch_program(checkpoint: &Checkpoint, inputs: &[Batched], lanes: usize) -> R
         .collect();
     let again = batch_outputs(&lane.inputs, &made, &values)?;
     let batched: Vec<bool> = again.iter().zip(outputs).map(|(a, b)| a.batched || b.batched).collect();
-    let (program, captured) = Program::close(&whole.inputs, &spread(&again, &batched, lanes)?);
+    let (program, captured) = Program::close(&whole.inputs, &batch_where(&again, &batched, batch_size)?);
     drop((lane, whole));
     Ok(BatchedProgram { program: Arc::new(program), captured, batched })
 }
 
 /// The arrays of values, those of all lanes where a flag holds.
-fn spread(values: &[Batched], flags: &[bool], lanes: usize) -> Result<Vec<Array>> {
+fn batch_where(values: &[Batched], flags: &[bool], batch_size: usize) -> Result<Vec<Array>> {
     let arrays = values.iter().zip(flags);
     arrays
-        .map(|(value, &flag)| if flag { rules::batch(value, lanes) } else { Ok(value.array.clone()) })
+        .map(|(value, &flag)| if flag { rules::batch(value, batch_size) } else { Ok(value.array.clone()) })
         .collect()
 }

@@ -9,8 +9,8 @@ use super::trace::Tape;
 use super::vmap::Mapped;
 use crate::graph::{Array, Inputs};
 use crate::op::Op;
-use crate::primitive::{Batched, Tangents, lanes};
-use crate::primitives::custom::{Custom, Given, Rules};
+use crate::primitive::{Batched, Tangents, batch_size};
+use crate::primitives::custom::{Custom, RuleSet, Rules};
 use crate::primitives::{reduce, rules};
 
 /// Let `rules` stand for how `outputs` were computed from `arguments`.
@@ -18,7 +18,7 @@ use crate::primitives::{reduce, rules};
 /// Nothing that was captured besides the arguments has a derivative by the user's rules.
 pub fn with_rules(custom: Arc<dyn Rules>, arguments: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
     let followed = arguments.iter().chain(outputs).any(Array::is_traced);
-    if !followed || outputs.is_empty() || custom.given() == Given::default() {
+    if !followed || outputs.is_empty() || custom.rule_set() == RuleSet::default() {
         return Ok(outputs.to_vec());
     }
     let inputs: Inputs = arguments.iter().chain(outputs).cloned().collect();
@@ -104,8 +104,8 @@ impl CustomFunction<'_> {
 }
 
 impl Rules for Closures {
-    fn given(&self) -> Given {
-        Given { vjp: self.vjp.is_some(), jvp: self.jvp.is_some(), vmap: self.vmap.is_some() }
+    fn rule_set(&self) -> RuleSet {
+        RuleSet { vjp: self.vjp.is_some(), jvp: self.jvp.is_some(), vmap: self.vmap.is_some() }
     }
 
     fn vjp(
@@ -131,7 +131,7 @@ impl Rules for Closures {
 
 /// The rules of one lane, for a batch.
 struct BatchedRules {
-    lane: Arc<dyn Rules>,
+    rules_of_one: Arc<dyn Rules>,
     /// Which arguments are batched; all outputs are.
     batched: SmallVec<[bool; 4]>,
 }
@@ -143,8 +143,8 @@ impl BatchedRules {
 }
 
 impl Rules for BatchedRules {
-    fn given(&self) -> Given {
-        Given { vmap: false, ..self.lane.given() }
+    fn rule_set(&self) -> RuleSet {
+        RuleSet { vmap: false, ..self.rules_of_one.rule_set() }
     }
 
     fn vjp(
@@ -158,7 +158,7 @@ impl Rules for BatchedRules {
         let mapped = Mapped::begin(&all, &given.map(Self::axis).collect::<Vec<_>>())?;
         let (one, rest) = mapped.trace.inputs.split_at(arguments.len());
         let (cotangents, outputs) = rest.split_at(outputs.len());
-        let mut pulled = self.lane.vjp(one, cotangents, outputs)?;
+        let mut pulled = self.rules_of_one.vjp(one, cotangents, outputs)?;
         let there: Vec<Array> = pulled.iter().flatten().cloned().collect();
         let axes = vec![Some(0); there.len()];
         let mut stacked = mapped.end(&there, &axes)?.into_iter();
@@ -166,7 +166,7 @@ impl Rules for BatchedRules {
             if pulled.is_some() {
                 let all = stacked.next().expect("one for each that is there");
                 // Every lane saw the same argument: its cotangent is the sum of theirs.
-                *pulled = Some(if batched { all } else { sum_lanes(&all)? });
+                *pulled = Some(if batched { all } else { sum_batch(&all)? });
             }
         }
         Ok(pulled)
@@ -186,7 +186,7 @@ impl Rules for BatchedRules {
         let mut given = given.iter();
         let tangents: Vec<Option<Array>> =
             tangents.iter().map(|tangent| tangent.as_ref().and_then(|_| given.next().cloned())).collect();
-        let mut pushed = self.lane.jvp(one, &tangents)?;
+        let mut pushed = self.rules_of_one.jvp(one, &tangents)?;
         let there: Vec<Array> = pushed.iter().flatten().cloned().collect();
         let axes = vec![Some(0); there.len()];
         let mut stacked = mapped.end(&there, &axes)?.into_iter();
@@ -201,16 +201,16 @@ impl Rules for BatchedRules {
     }
 }
 
-fn sum_lanes(all: &Array) -> Result<Array> {
+fn sum_batch(all: &Array) -> Result<Array> {
     let sum = reduce::sum(all, &Axes::one(0))?;
     rules::reshape(&sum, all.shape()[1..].iter().copied().collect::<umber_types::Shape>())
 }
 
 /// The outputs of a custom function for a batch, with its other rules batched.
 pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>> {
-    let lanes = lanes(inputs);
+    let batch_size = batch_size(inputs);
     let (arguments, outputs) = custom.split(inputs);
-    let given = custom.rules().given();
+    let given = custom.rules().rule_set();
     let outputs = if custom.batches_by_rule() {
         // Only what the function captured differs from lane to lane: that is constant to a rule.
         let answered = if arguments.iter().any(|argument| argument.batched) {
@@ -218,7 +218,7 @@ pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>>
         } else {
             outputs.to_vec()
         };
-        check_batch(&answered, outputs, lanes)?;
+        check_batch(&answered, outputs, batch_size)?;
         answered
     } else {
         outputs.to_vec()
@@ -227,18 +227,18 @@ pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>>
         return Ok(outputs);
     }
     let batched = BatchedRules {
-        lane: Arc::clone(custom.rules()),
+        rules_of_one: Arc::clone(custom.rules()),
         batched: arguments.iter().map(|argument| argument.batched).collect(),
     };
     let mut all: Inputs = arguments.iter().map(|argument| argument.array.clone()).collect();
     for output in &outputs {
-        all.push(rules::batch(output, lanes)?);
+        all.push(rules::batch(output, batch_size)?);
     }
     Ok(Batched::all(Array::record(custom.with_rules(Arc::new(batched)), all)?))
 }
 
 /// Is what a rule for batches answered the outputs of all lanes?
-fn check_batch(answered: &[Batched], outputs: &[Batched], lanes: usize) -> Result<()> {
+fn check_batch(answered: &[Batched], outputs: &[Batched], batch_size: usize) -> Result<()> {
     ensure!(
         answered.len() == outputs.len(),
         Value("custom_function"),
@@ -248,15 +248,15 @@ fn check_batch(answered: &[Batched], outputs: &[Batched], lanes: usize) -> Resul
     );
     for (i, (answered, output)) in answered.iter().zip(outputs).enumerate() {
         let whole = if answered.batched {
-            answered.array.shape().first() == Some(&lanes) && answered.shape() == output.shape()
+            answered.array.shape().first() == Some(&batch_size) && answered.shape() == output.shape()
         } else {
             answered.shape() == output.shape()
         };
-        let lane = umber_types::Shape::new(output.shape().iter().copied());
+        let rules_of_one = umber_types::Shape::new(output.shape().iter().copied());
         ensure!(
             whole,
             Value("custom_function"),
-            "the vmap rule gave shape {} for output {i}, expected {lane} for each of {lanes} lanes",
+            "the vmap rule gave shape {} for output {i}, expected {rules_of_one} for each of {batch_size} lanes",
             answered.array.shape()
         );
         ensure!(

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
-use super::trace::{Site, Tape, Trace, check_is_real, is_flat, on_line_of, settle, zero_derivative};
+use super::trace::{
+    Site, Tape, Trace, check_derivative, check_is_real, is_flat, on_line_of, zero_derivative,
+};
 use super::vjp::{Slots, pull};
 use super::{control_flow, custom};
 use crate::device;
@@ -41,7 +43,7 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
         tangents.len(),
         inputs.len()
     );
-    let mut settled = Vec::with_capacity(tangents.len());
+    let mut checked = Vec::with_capacity(tangents.len());
     for (i, (input, tangent)) in inputs.iter().zip(tangents).enumerate() {
         check_is_real("jvp", "tangent", i, tangent, input)?;
         ensure!(
@@ -52,10 +54,10 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
             input.shape()
         );
         // Integers given by a user are numbers, too.
-        settled.push(settle(Some(cast(tangent, tangent.dtype().inexact())?), input)?);
+        checked.push(check_derivative(Some(cast(tangent, tangent.dtype().inexact())?), input)?);
     }
     let tape = Tape::traced(inputs, outputs);
-    let slots = push(&tape, inputs, settled, outputs)?;
+    let slots = push(&tape, inputs, checked, outputs)?;
     let answer = |output: &Array| {
         let pushed = tape.slot(output).and_then(|slot| slots[slot].clone());
         pushed.unwrap_or_else(|| zero_derivative(output))
@@ -95,7 +97,7 @@ pub(super) fn push(
         let outputs = Array::outputs_of(node);
         for (pushed, output) in push_node(node, &tangents)?.into_iter().zip(outputs) {
             if let Some(slot) = tape.slot(&output) {
-                slots[slot] = settle(pushed, &output)?;
+                slots[slot] = check_derivative(pushed, &output)?;
             }
         }
     }

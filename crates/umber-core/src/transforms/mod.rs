@@ -6,23 +6,23 @@
 //! language to run the function uses the two halves ([`Trace`], then [`pull_back`], [`push_forward`] or
 //! [`Mapped::end`]); Rust programs use the functions on closures.
 
+mod accumulate;
 mod checkpoint;
 pub mod control_flow;
 mod custom;
-mod expanding;
+mod expand;
 mod grad;
 mod jacobian;
 mod jvp;
-mod slots;
 mod trace;
 mod vjp;
 mod vmap;
 
 pub use crate::primitive::Batched;
-pub use crate::primitives::custom::{Given, Rules};
+pub use crate::primitives::custom::{RuleSet, Rules};
 pub use checkpoint::{checkpoint, end_checkpoint};
 pub use custom::{CustomFunction, custom_function, with_rules};
-pub(crate) use expanding::expanded;
+pub(crate) use expand::expanded;
 pub use grad::{check_scalar, grad, pull_holomorphic, value_and_grad};
 pub use jacobian::{
     Jacobians, Linear, eval_shape, hessian, jacfwd, jacrev, linearize, pull_jacobians, push_jacobians,

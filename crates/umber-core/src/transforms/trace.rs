@@ -8,11 +8,11 @@ use umber_types::{Result, ensure};
 pub(super) use crate::graph::Tape;
 use crate::graph::tracing::{self, Residuals, Tracing, WithResiduals};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
-use crate::line::{OnLine, on_line};
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::cast;
+use crate::source_line::{SourceLineGuard, with_source_line};
 
 /// A function is being followed: run it on `inputs`, then end the trace.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Trace {
     fn over(primals: &[Array], residuals: Residuals) -> Result<Trace> {
         let guard = tracing::enter();
         let inputs =
-            primals.iter().map(|primal| primal.traced_copy(guard.follower())).collect::<Result<_>>()?;
+            primals.iter().map(|primal| primal.traced_copy(guard.trace_scope())).collect::<Result<_>>()?;
         Ok(Trace { inputs, guard, residuals: Some(tracing::with_residuals(residuals)) })
     }
 
@@ -49,7 +49,7 @@ impl Trace {
     pub fn placeholders(leaf: Leaf, specs: impl IntoIterator<Item = ArraySpec>) -> Trace {
         debug_assert!(leaf.is_placeholder());
         let guard = tracing::enter();
-        let inputs = specs.into_iter().map(|spec| Array::placeholder(leaf, spec, Some(guard.follower())));
+        let inputs = specs.into_iter().map(|spec| Array::placeholder(leaf, spec, Some(guard.trace_scope())));
         let residuals = Some(tracing::with_residuals(Residuals::Recomputed));
         Trace { inputs: inputs.collect(), guard, residuals }
     }
@@ -61,7 +61,7 @@ impl Trace {
 
     /// One more argument without a value.
     pub(super) fn another(&self, leaf: Leaf, spec: ArraySpec) -> Array {
-        Array::placeholder(leaf, spec, Some(self.guard.follower()))
+        Array::placeholder(leaf, spec, Some(self.guard.trace_scope()))
     }
 
     /// The function has returned: what is recorded from now on is followed still, but is no part of it.
@@ -111,8 +111,8 @@ impl Site {
 }
 
 /// What a rule records for a node stands for the node's line. A custom rule is a function with lines of its own.
-pub(super) fn on_line_of(node: &Node) -> Option<OnLine> {
-    (!matches!(node.op(), Op::Custom(_))).then(|| on_line(node.origin().cloned()))
+pub(super) fn on_line_of(node: &Node) -> Option<SourceLineGuard> {
+    (!matches!(node.op(), Op::Custom(_))).then(|| with_source_line(node.origin().cloned()))
 }
 
 /// Does a derivative pass through this node at all? A truth value made from numbers changes only in jumps.
@@ -135,7 +135,7 @@ pub(super) fn check_is_real(op: &str, what: &str, i: usize, derivative: &Array, 
 }
 
 /// A derivative with respect to `like`, in the dtype derivatives of it have; `None` is zero.
-pub(super) fn settle(derivative: Option<Array>, like: &Array) -> Result<Option<Array>> {
+pub(super) fn check_derivative(derivative: Option<Array>, like: &Array) -> Result<Option<Array>> {
     let Some(derivative) = derivative else { return Ok(None) };
     debug_assert_eq!(derivative.shape(), like.shape());
     let is_zero = derivative.constant().is_some_and(|value| value.as_complex() == (0.0, 0.0));

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
-use super::slots::Slot;
-use super::trace::{Site, Tape, Trace, check_is_real, is_flat, on_line_of, settle, zero_derivative};
+use super::accumulate::CotangentSum;
+use super::trace::{
+    Site, Tape, Trace, check_derivative, check_is_real, is_flat, on_line_of, zero_derivative,
+};
 use super::{control_flow, holders};
 use crate::device;
 use crate::graph::{Array, Node};
@@ -65,7 +67,7 @@ pub(super) fn pull(
     outputs: &[Array],
     cotangents: impl IntoIterator<Item = Option<Array>>,
 ) -> Result<Slots> {
-    let mut slots = vec![Slot::default(); tape.slots()];
+    let mut slots = vec![CotangentSum::default(); tape.slots()];
     for (output, cotangent) in outputs.iter().zip(cotangents) {
         if let Some(slot) = tape.slot(output)
             && let Some(cotangent) = as_cotangent(cotangent, output)?
@@ -74,7 +76,8 @@ pub(super) fn pull(
         }
     }
     for node in tape.nodes.iter().rev() {
-        let taken: Outputs = slots[tape.slots_of(node)].iter_mut().map(Slot::take).collect::<Result<_>>()?;
+        let taken: Outputs =
+            slots[tape.slots_of(node)].iter_mut().map(CotangentSum::take).collect::<Result<_>>()?;
         if taken.iter().all(Option::is_none) || is_flat(node) {
             continue;
         }
@@ -89,19 +92,19 @@ pub(super) fn pull(
         let wanted: SmallVec<[bool; 4]> = places.iter().map(Option::is_some).collect();
         let pulled = pull_node(node, &wanted, taken)?;
         for ((place, pulled), input) in places.into_iter().zip(pulled).zip(&inputs) {
-            if let (Some(slot), Some(pulled)) = (place, settle(pulled, input)?) {
+            if let (Some(slot), Some(pulled)) = (place, check_derivative(pulled, input)?) {
                 slots[slot].add(pulled)?;
             }
         }
     }
-    slots.iter_mut().map(Slot::take).collect()
+    slots.iter_mut().map(CotangentSum::take).collect()
 }
 
 /// A cotangent in the dtype that cotangents of `output` have. Integers given by a user are numbers, too.
 fn as_cotangent(cotangent: Option<Array>, output: &Array) -> Result<Option<Array>> {
     let Some(cotangent) = cotangent else { return Ok(None) };
     let real = crate::primitives::rules::cast(&cotangent, cotangent.dtype().inexact())?;
-    settle(Some(real), output)
+    check_derivative(Some(real), output)
 }
 
 /// The cotangents of a node's inputs.

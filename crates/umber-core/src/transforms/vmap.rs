@@ -8,7 +8,7 @@ use umber_types::{DType, Result, Shape, bail, ensure, error, shape::normalize_ax
 use super::trace::{Tape, Trace, on_line_of};
 use super::{checkpoint, control_flow, custom, holders};
 use crate::device;
-use crate::graph::tracing::{self, Lane, OnLane};
+use crate::graph::tracing::{self, BatchIndex, BatchIndexGuard};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
 use crate::primitive::{Batched, Primitive};
 use crate::primitives::control_flow::record_again;
@@ -29,15 +29,15 @@ where
 {
     let (in_axes, out_axes) = (in_axes.to_vec(), out_axes.to_vec());
     move |inputs| {
-        let mapped = Mapped::begin(inputs, &spread("in_axes", &in_axes, inputs.len())?)?;
+        let mapped = Mapped::begin(inputs, &expand_axes("in_axes", &in_axes, inputs.len())?)?;
         let outputs = f(&mapped.trace.inputs)?;
-        let axes = spread("out_axes", &out_axes, outputs.len())?;
+        let axes = expand_axes("out_axes", &out_axes, outputs.len())?;
         mapped.end(&outputs, &axes)
     }
 }
 
 /// One axis an array, from as many or from one for all.
-fn spread(name: &str, axes: &[Option<i64>], count: usize) -> Result<Vec<Option<i64>>> {
+fn expand_axes(name: &str, axes: &[Option<i64>], count: usize) -> Result<Vec<Option<i64>>> {
     match axes {
         [axis] => Ok(vec![*axis; count]),
         _ if axes.len() == count => Ok(axes.to_vec()),
@@ -52,10 +52,10 @@ pub struct Mapped {
     pub trace: Trace,
     /// The arguments, batch axis in front.
     values: Vec<Batched>,
-    lanes: usize,
+    batch_size: usize,
     /// Stands for the number of the lane: draws without a key differ by it.
     index: Array,
-    on_lane: OnLane,
+    batch_index_guard: BatchIndexGuard,
 }
 
 impl Mapped {
@@ -68,7 +68,7 @@ impl Mapped {
             axes.len(),
             inputs.len()
         );
-        let mut lanes: Option<usize> = None;
+        let mut batch_size: Option<usize> = None;
         let mut values = Vec::with_capacity(inputs.len());
         let mut specs = Vec::with_capacity(inputs.len());
         for (input, axis) in inputs.iter().zip(axes) {
@@ -78,7 +78,7 @@ impl Mapped {
             };
             if value.batched {
                 let length = value.array.shape()[0];
-                let expected = *lanes.get_or_insert(length);
+                let expected = *batch_size.get_or_insert(length);
                 ensure!(
                     length == expected,
                     Value("vmap"),
@@ -88,18 +88,19 @@ impl Mapped {
             specs.push(ArraySpec::new(Shape::new(value.shape().iter().copied()), input.dtype()));
             values.push(value);
         }
-        let Some(lanes) = lanes else {
+        let Some(batch_size) = batch_size else {
             bail!(Value("vmap"), "got no input with an axis to map over, expected at least one in in_axes");
         };
         let trace = Trace::placeholders(Leaf::Vmap, specs);
         let index = trace.another(Leaf::Vmap, ArraySpec::new(Shape::scalar(), DType::UInt32));
-        let on_lane = tracing::enter_lane(Lane { index: index.clone(), count: Some(lanes) });
-        Ok(Mapped { trace, values, lanes, index, on_lane })
+        let batch_index_guard =
+            tracing::push_batch_index(BatchIndex { index: index.clone(), count: Some(batch_size) });
+        Ok(Mapped { trace, values, batch_size, index, batch_index_guard })
     }
 
     /// How many lanes there are.
     pub fn count(&self) -> usize {
-        self.lanes
+        self.batch_size
     }
 
     /// The outputs of all lanes, stacked along `axes`.
@@ -111,17 +112,17 @@ impl Mapped {
             axes.len(),
             outputs.len()
         );
-        let lanes = self.lanes;
+        let batch_size = self.batch_size;
         let batched = self.finish(outputs)?;
-        batched.iter().zip(axes).map(|(output, axis)| from_front(output, lanes, *axis)).collect()
+        batched.iter().zip(axes).map(|(output, axis)| from_front(output, batch_size, *axis)).collect()
     }
 
     /// The outputs of all lanes, batch axis in front where they differ from lane to lane.
     pub fn finish(mut self, outputs: &[Array]) -> Result<Vec<Batched>> {
-        drop(self.on_lane);
+        drop(self.batch_index_guard);
         let mut sources = self.trace.end();
         sources.push(self.index);
-        self.values.push(Batched::yes(cast(&iota(&[self.lanes].into(), 0)?, DType::UInt32)?));
+        self.values.push(Batched::yes(cast(&iota(&[self.batch_size].into(), 0)?, DType::UInt32)?));
         batch(&sources, outputs, &self.values)
     }
 }
@@ -133,7 +134,7 @@ pub fn to_front(array: &Array, axis: i64) -> Result<Array> {
 }
 
 /// All lanes of an output, with the batch axis at `axis`; `None` expects an output that is the same in every lane.
-pub fn from_front(output: &Batched, lanes: usize, axis: Option<i64>) -> Result<Array> {
+pub fn from_front(output: &Batched, batch_size: usize, axis: Option<i64>) -> Result<Array> {
     let Some(axis) = axis else {
         ensure!(
             !output.batched,
@@ -143,13 +144,13 @@ pub fn from_front(output: &Batched, lanes: usize, axis: Option<i64>) -> Result<A
         return Ok(output.array.clone());
     };
     let axis = normalize_axis("vmap", axis, output.ndim() + 1)?;
-    move_axis(&rules::batch(output, lanes)?, 0, axis)
+    move_axis(&rules::batch(output, batch_size)?, 0, axis)
 }
 
 /// The values of `outputs` for a batch: computed from `placeholders` (of a [`Trace`]), which stand for `inputs`.
 pub fn batch(placeholders: &[Array], outputs: &[Array], inputs: &[Batched]) -> Result<Vec<Batched>> {
     let tape = Tape::traced(placeholders, outputs);
-    let _known = checkpoint::remembering();
+    let _known = checkpoint::batch_memo();
     replay(&tape, placeholders, inputs, outputs)
 }
 
@@ -165,7 +166,7 @@ fn replay(tape: &Tape, sources: &[Array], values: &[Batched], outputs: &[Array])
         value.unwrap_or_else(|| Batched { array: array.clone(), batched: false })
     };
     let asked = custom::asked(tape, &slots);
-    let lanes = values.iter().find(|value| value.batched).map(|value| value.array.shape()[0]);
+    let batch_size = values.iter().find(|value| value.batched).map(|value| value.array.shape()[0]);
     let needed = custom::needed(tape, outputs, |i| asked.get(i).is_some_and(Option::is_some));
     for (i, node) in tape.nodes.iter().enumerate() {
         if needed.as_ref().is_some_and(|needed| !needed[i]) {
@@ -173,9 +174,9 @@ fn replay(tape: &Tape, sources: &[Array], values: &[Batched], outputs: &[Array])
         }
         let mut inputs: SmallVec<[Batched; 3]> =
             node.inputs().iter().map(|input| value_of(input, &slots)).collect();
-        if let (Some(&Some(argument)), Some(lanes)) = (asked.get(i), lanes) {
+        if let (Some(&Some(argument)), Some(batch_size)) = (asked.get(i), batch_size) {
             // It may turn out to be the same in every lane.
-            inputs[argument] = Batched::yes(rules::batch(&inputs[argument], lanes)?);
+            inputs[argument] = Batched::yes(rules::batch(&inputs[argument], batch_size)?);
         }
         let _stream = device::on_stream(node.stream());
         let _line = on_line_of(node);

@@ -29,7 +29,7 @@ pub(crate) fn weights(shape: &Shape) -> Array {
 }
 
 /// Float64 values between `low` and `high`, none of them special.
-pub(crate) fn spread(shape: impl Into<Shape>, low: f64, high: f64) -> Array {
+pub(crate) fn sample_values(shape: impl Into<Shape>, low: f64, high: f64) -> Array {
     let shape = shape.into();
     let place = |i: usize| (i as f64 * 0.754_877_666 + 0.31).fract();
     let elements: Vec<f64> = (0..shape.size()).map(|i| low + (high - low) * place(i)).collect();

@@ -11,7 +11,7 @@ use umber_types::{KeepAxes, Scalar};
 use super::values;
 
 /// Double-precision values that are not special and all differ, scaled by `size`.
-pub(crate) fn spread(shape: impl Into<Shape>, size: f64) -> Array {
+pub(crate) fn sample_values(shape: impl Into<Shape>, size: f64) -> Array {
     let shape = shape.into();
     let elements: Vec<f64> = (0..shape.size()).map(|i| size * ((i as f64 + 0.5) * 2.399_963).sin()).collect();
     super::array(&elements, shape)
@@ -33,7 +33,7 @@ pub(crate) fn check_vjp(op: impl Into<Op>, inputs: &[&Array]) {
     let inputs: &[Array] = &inputs.iter().map(|&x| x.clone()).collect::<Vec<_>>();
     let output = record(&op, inputs);
     assert_eq!(output.dtype(), DType::Float64, "differences need doubles");
-    let cotangent = spread(output.shape().clone(), 1.3);
+    let cotangent = sample_values(output.shape().clone(), 1.3);
     let wanted = vec![true; inputs.len()];
     let outputs = [output];
     let at = Point { inputs, outputs: &outputs, wanted: &wanted };
@@ -43,7 +43,7 @@ pub(crate) fn check_vjp(op: impl Into<Op>, inputs: &[&Array]) {
     for (i, pulled) in pulled.iter().enumerate() {
         let pulled = pulled.as_ref().expect("a cotangent for each input");
         assert_eq!(pulled.spec(), inputs[i].spec(), "cotangent {i} of {}", op.name());
-        let direction = spread(inputs[i].shape().clone(), 0.7);
+        let direction = sample_values(inputs[i].shape().clone(), 0.7);
         let step = 1e-6;
         let moved = |by: f64| {
             let by = Array::scalar(Scalar::Float(by), DType::Float64);
@@ -52,10 +52,10 @@ pub(crate) fn check_vjp(op: impl Into<Op>, inputs: &[&Array]) {
             dot(&record(&op, &moved), &cotangent)
         };
         let slope = (moved(step) - moved(-step)) / (2.0 * step);
-        let found = dot(pulled, &direction);
+        let actual = dot(pulled, &direction);
         assert!(
-            (slope - found).abs() <= 1e-6 * (1.0 + slope.abs()),
-            "vjp of {} for input {i}: found {found}, differences give {slope}",
+            (slope - actual).abs() <= 1e-6 * (1.0 + slope.abs()),
+            "vjp of {} for input {i}: found {actual}, differences give {slope}",
             op.name()
         );
     }
@@ -68,8 +68,9 @@ pub(crate) fn check_jvp(op: impl Into<Op>, inputs: &[&Array]) {
     let outputs = [record(&op, inputs)];
     let wanted = vec![true; inputs.len()];
     let at = Point { inputs, outputs: &outputs, wanted: &wanted };
-    let cotangent = spread(outputs[0].shape().clone(), 1.3);
-    let tangents: Vec<Option<Array>> = inputs.iter().map(|x| Some(spread(x.shape().clone(), 0.9))).collect();
+    let cotangent = sample_values(outputs[0].shape().clone(), 1.3);
+    let tangents: Vec<Option<Array>> =
+        inputs.iter().map(|x| Some(sample_values(x.shape().clone(), 0.9))).collect();
     let pushed = op.jvp(&at, &tangents).expect("a jvp rule").expect("the rule records").remove(0);
     assert_eq!(pushed.spec(), outputs[0].spec());
     let pulled =
@@ -87,19 +88,19 @@ pub(crate) fn check_vmap(op: impl Into<Op>, inputs: &[&Array], batched: &[bool])
         .zip(batched)
         .map(|(&array, &batched)| Batched { array: array.clone(), batched })
         .collect();
-    let lanes = umber_core::primitive::lanes(&given);
+    let batch_size = umber_core::primitive::batch_size(&given);
     let mapped = op.vmap(&given).expect("a vmap rule").expect("the rule records").remove(0);
     assert!(mapped.batched);
-    for lane in 0..lanes {
+    for lane in 0..batch_size {
         let alone: Vec<Array> = inputs
             .iter()
             .zip(batched)
             .map(|(&x, &batched)| if batched { lane_of(x, lane) } else { x.clone() })
             .collect();
         let expected = record(&op, &alone);
-        let found = lane_of(&mapped.array, lane);
-        assert_eq!(found.spec(), expected.spec(), "lane {lane} of {}", op.name());
-        assert_eq!(doubles(&found), doubles(&expected), "lane {lane} of {}", op.name());
+        let actual = lane_of(&mapped.array, lane);
+        assert_eq!(actual.spec(), expected.spec(), "lane {lane} of {}", op.name());
+        assert_eq!(doubles(&actual), doubles(&expected), "lane {lane} of {}", op.name());
     }
 }
 

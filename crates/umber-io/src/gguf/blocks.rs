@@ -27,14 +27,14 @@ pub(super) enum Block {
 }
 
 /// Elements of the largest block.
-pub(super) const MOST: usize = 256;
+pub(super) const MAX_BLOCK: usize = 256;
 
 impl Block {
     /// Elements of a block.
     pub(super) const fn elements(self) -> usize {
         match self {
             Block::Q5_0 | Block::Q5_1 | Block::Q8_1 => 32,
-            Block::Q2K | Block::Q3K | Block::Q4K | Block::Q5K | Block::Q6K | Block::Q8K => MOST,
+            Block::Q2K | Block::Q3K | Block::Q4K | Block::Q5K | Block::Q6K | Block::Q8K => MAX_BLOCK,
         }
     }
 
@@ -55,7 +55,7 @@ impl Block {
 
     /// The elements of blocks as the bytes of float16.
     pub(super) fn dequantise(self, blocks: &[u8], into: &mut [u8]) {
-        let mut elements = [0.0f32; MOST];
+        let mut elements = [0.0f32; MAX_BLOCK];
         let elements = &mut elements[..self.elements()];
         for (block, half) in blocks.chunks_exact(self.bytes()).zip(into.chunks_exact_mut(2 * self.elements()))
         {

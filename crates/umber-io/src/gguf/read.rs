@@ -23,7 +23,7 @@ pub struct Contents {
 }
 
 /// Lists of lists may be in one another this often.
-pub(super) const DEEPEST: u32 = 8;
+pub(super) const MAX_DEPTH: u32 = 8;
 
 /// Map the arrays in a file; blocks are read.
 pub fn load(path: &Path) -> Result<Contents> {
@@ -90,7 +90,7 @@ fn metadata(cursor: &mut Cursor<'_>, entries: u64) -> Result<Vec<(String, Value)
         let key = text(cursor)?;
         let kind = cursor.u32()?;
         let value =
-            value(cursor, kind, DEEPEST).map_err(|error| error.about(format_args!("metadata '{key}'")))?;
+            value(cursor, kind, MAX_DEPTH).map_err(|error| error.about(format_args!("metadata '{key}'")))?;
         ensure!(names.insert(key.clone()), Value, "got metadata '{key}' twice, expected each name once");
         metadata.push((key, value));
     }
@@ -113,7 +113,7 @@ fn value(cursor: &mut Cursor<'_>, kind: u32, depth: u32) -> Result<Value> {
 }
 
 fn list(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value> {
-    ensure!(depth > 0, Value, "got lists in lists {DEEPEST} deep, expected fewer");
+    ensure!(depth > 0, Value, "got lists in lists {MAX_DEPTH} deep, expected fewer");
     let kind = cursor.u32()?;
     let count = cursor.u64()?;
     // Whatever it holds takes at least a byte each.
@@ -180,10 +180,10 @@ impl Info {
     fn rest(cursor: &mut Cursor<'_>, name: &str) -> Result<Info> {
         let axes = cursor.u32()?;
         ensure!(
-            axes as usize <= crate::MOST_AXES,
+            axes as usize <= crate::MAX_AXES,
             Value,
             "got {axes} axes, expected at most {}",
-            crate::MOST_AXES
+            crate::MAX_AXES
         );
         let mut lengths = Vec::new();
         for _ in 0..axes {

@@ -33,7 +33,7 @@ fn value(into: &mut Vec<u8>, value: &Value) -> Result<()> {
         }
         Value::Array(_) | Value::Texts(_) | Value::List(_) => {
             number(into, LIST);
-            list(into, value, read::DEEPEST)
+            list(into, value, read::MAX_DEPTH)
         }
     }
 }
@@ -68,7 +68,7 @@ fn kind_of(array: &Array) -> Result<u32> {
 
 /// A list as another one holds it: with the type of its values, without its own.
 fn list(into: &mut Vec<u8>, value: &Value, depth: u32) -> Result<()> {
-    ensure!(depth > 0, Value, "got lists in lists more than {} deep, expected fewer", read::DEEPEST);
+    ensure!(depth > 0, Value, "got lists in lists more than {} deep, expected fewer", read::MAX_DEPTH);
     let mut begin = |kind: u32, count: usize| {
         number(into, kind);
         into.extend_from_slice(&(count as u64).to_le_bytes());
@@ -120,11 +120,11 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
     for (name, array) in arrays {
         ensure!(names.insert(name), Value("save_gguf"), "got the name '{name}' twice, expected it once");
         ensure!(
-            array.ndim() <= crate::MOST_AXES,
+            array.ndim() <= crate::MAX_AXES,
             Value("save_gguf"),
             "'{name}': got an array of {} axes, expected at most {}",
             array.ndim(),
-            crate::MOST_AXES
+            crate::MAX_AXES
         );
         let Some(kind) = Kind::number_of(array.dtype()) else {
             bail!(

@@ -7,8 +7,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use umber_core::Array;
 
-use super::described::refuse;
 use super::export::Export;
+use super::foreign_buffer::refuse;
 use super::formats::{name_as_format, struct_format};
 use super::memory_layout::is_column_major;
 use super::native_caller::is_numpy_converting;
@@ -112,7 +112,7 @@ impl PyArray {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let view = to_fill(view)?;
         // SAFETY: a look at a field.
-        let dtype = unsafe { slf.get().peek(slf.py(), Array::dtype) };
+        let dtype = unsafe { slf.get().with_ref(slf.py(), Array::dtype) };
         let format = match struct_format(dtype) {
             Some(format) => format,
             // Without a format it would take the bits for integers; refused here, it asks for `__array__`.

@@ -43,20 +43,20 @@ pub(super) struct Export {
 impl Export {
     /// Pin the memory of an array that is there; `None` of one that need be evaluated.
     #[inline(always)]
-    pub(super) fn there(py: Python<'_>, exported: &PyArray) -> Option<Result<Export>> {
+    pub(super) fn evaluated_storage(py: Python<'_>, exported: &PyArray) -> Option<Result<Export>> {
         let there = |array: &Array| {
             let is_there = array.storage().is_some_and(|storage| storage.buffer().is_on_host());
             let is_there = is_there && !array.is_traced();
             is_there.then(|| Export::of(array, access(array, Handles::Objects)))
         };
         // SAFETY: a look at memory, and a lease on it.
-        unsafe { exported.peek(py, there) }
+        unsafe { exported.with_ref(py, there) }
     }
 
     /// Evaluate the array with the interpreter lock released and pin its memory.
     #[inline]
     pub(super) fn new(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
-        match Export::there(py, exported) {
+        match Export::evaluated_storage(py, exported) {
             Some(export) => export.or_raise(),
             None => Export::evaluated(py, exported),
         }
@@ -88,7 +88,7 @@ impl Export {
         let storage = array.storage().expect("evaluated by the caller");
         let lease = Lease::new(storage.buffer(), access)?;
         let start = storage.buffer().host_start().expect("memory of the host");
-        Ok(Export { dtype: array.dtype(), layout: told(storage.layout()), start, lease })
+        Ok(Export { dtype: array.dtype(), layout: export_layout(storage.layout()), start, lease })
     }
 
     /// Address of the element at index zero.
@@ -130,7 +130,7 @@ impl Export {
 
 /// A layout as others are told of it.
 #[inline(always)]
-fn told(layout: &Layout) -> Layout {
+fn export_layout(layout: &Layout) -> Layout {
     let shape = layout.shape.clone();
     let mut strides = Strides::from_slice(&layout.strides);
     let is_empty = shape.contains(&0);

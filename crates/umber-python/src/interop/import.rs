@@ -8,36 +8,36 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
 use umber_core::graph::ArrayInternals;
-use umber_core::memory::{Access, Stability};
+use umber_core::memory::{Access, ExternalWrites};
 use umber_core::types::layout::{Strides, row_major_strides};
 use umber_core::{Array, DType, Shape, ops};
 
-use super::described::{Copying, Described, Trust, refuse};
+use super::foreign_buffer::{Copying, ForeignBuffer, Provenance, refuse};
 use super::formats::{ByteOrder, from_struct_format, from_typestr, order_of_typestr};
 use super::ndarray;
-use crate::args::{DeviceArg, StreamArg, on, placed};
+use crate::args::{DeviceArg, StreamArg, placed, record_on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, beside, is_of_ml_dtypes};
 use crate::enter::{OrRaise, enter};
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// A `Py_buffer` that is ours to release.
-struct Held(Box<ffi::Py_buffer>);
+struct PyBufferGuard(Box<ffi::Py_buffer>);
 
 // SAFETY: the buffer is released under the interpreter lock; its memory may be read from any thread.
-unsafe impl Send for Held {}
+unsafe impl Send for PyBufferGuard {}
 // SAFETY: as above.
-unsafe impl Sync for Held {}
+unsafe impl Sync for PyBufferGuard {}
 
-impl Held {
+impl PyBufferGuard {
     /// The memory of an object that speaks the buffer protocol.
-    fn new(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<Held> {
+    fn new(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<PyBufferGuard> {
         let mut view = Box::new(ffi::Py_buffer::new());
         // SAFETY: fills the boxed view, which stays where it is until released.
         if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, flags) } != 0 {
             return Err(PyErr::fetch(object.py()));
         }
-        Ok(Held(view))
+        Ok(PyBufferGuard(view))
     }
 
     fn is_read_only(&self) -> bool {
@@ -45,7 +45,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for PyBufferGuard {
     fn drop(&mut self) {
         // Without an interpreter left there is nobody to release to.
         let view: *mut ffi::Py_buffer = &raw mut *self.0;
@@ -57,15 +57,15 @@ impl Drop for Held {
 }
 
 /// Keeps a Python object alive from any thread.
-pub(super) struct Kept(Option<Py<PyAny>>);
+pub(super) struct PyOwner(Option<Py<PyAny>>);
 
-impl Kept {
-    pub(super) fn new(object: &Bound<'_, PyAny>) -> Kept {
-        Kept(Some(object.clone().unbind()))
+impl PyOwner {
+    pub(super) fn new(object: &Bound<'_, PyAny>) -> PyOwner {
+        PyOwner(Some(object.clone().unbind()))
     }
 }
 
-impl Drop for Kept {
+impl Drop for PyOwner {
     fn drop(&mut self) {
         // At once, not when some thread next takes the lock.
         let object = self.0.take();
@@ -89,7 +89,7 @@ pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
     };
     if named("mmap", "mmap") {
         // Another process may write to the file, as it may under any reader's eyes.
-        return Held::new(object, ffi::PyBUF_SIMPLE).is_ok_and(|view| view.is_read_only());
+        return PyBufferGuard::new(object, ffi::PyBUF_SIMPLE).is_ok_and(|view| view.is_read_only());
     }
     if let Ok(view) = object.cast::<PyMemoryView>() {
         return view.getattr("obj").is_ok_and(|owner| is_fixed(&owner));
@@ -112,18 +112,18 @@ pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// What a source whose memory is read-only or not allows.
-fn rights(object: &Bound<'_, PyAny>, is_read_only: bool) -> (Access, Stability) {
+fn rights(object: &Bound<'_, PyAny>, is_read_only: bool) -> (Access, ExternalWrites) {
     if !is_read_only {
-        return (Access::Writable, Stability::Changing);
+        return (Access::Writable, ExternalWrites::Possible);
     }
-    (Access::ReadOnly, if is_fixed(object) { Stability::Fixed } else { Stability::Changing })
+    (Access::ReadOnly, if is_fixed(object) { ExternalWrites::Fixed } else { ExternalWrites::Possible })
 }
 
 /// An array over the memory of an object that speaks the buffer protocol; `None` if it speaks of what umber does not
 /// know.
 fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
-    let held = Held::new(object, ffi::PyBUF_FULL_RO as c_int)?;
-    let view = &held.0;
+    let buffer_guard = PyBufferGuard::new(object, ffi::PyBUF_FULL_RO as c_int)?;
+    let view = &buffer_guard.0;
     let format = if view.format.is_null() {
         "B".into()
     } else {
@@ -160,13 +160,13 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
             "[asarray] got an indirect buffer (suboffsets), expected a direct one",
         ));
     }
-    let (access, stability) = rights(object, held.is_read_only());
+    let (access, stability) = rights(object, buffer_guard.is_read_only());
     // An object of ctypes is made of any address; others own what they export.
-    let trust = if is_of_ctypes { Trust::Hearsay } else { Trust::Owner };
+    let provenance = if is_of_ctypes { Provenance::Untrusted } else { Provenance::Owner };
     let described =
-        Described { start: view.buf.cast(), dtype, order, shape, strides, access, stability, trust };
-    // SAFETY: the exporter promises the memory until the view is released, which `held` does last.
-    unsafe { described.check(copying)?.take(object.py(), Box::new(held)) }.map(Some)
+        ForeignBuffer { start: view.buf.cast(), dtype, order, shape, strides, access, stability, provenance };
+    // SAFETY: the exporter promises the memory until the view is released, which `buffer_guard` does last.
+    unsafe { described.check(copying)?.take(object.py(), Box::new(buffer_guard)) }.map(Some)
 }
 
 /// Steps in bytes along the axes of dense memory.
@@ -206,7 +206,7 @@ fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> 
 
 /// The exception for an entry of an array interface that says nothing.
 fn malformed(entry: &str, got: &Bound<'_, PyAny>, expected: &str) -> PyErr {
-    let got = crate::explain::shortened(got);
+    let got = crate::error_text::shortened(got);
     PyValueError::new_err(format!("[asarray] __array_interface__['{entry}']: got {got}, expected {expected}"))
 }
 
@@ -252,31 +252,31 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     if let Ok(data) = data.cast::<PyTuple>() {
         let (address, is_read_only) = address_of_interface(data)?;
         let (access, stability) = rights(object, is_read_only);
-        let (start, trust) = (address as *mut u8, Trust::Hearsay);
-        let described = Described { start, dtype, order, shape, strides, access, stability, trust };
-        let keep = Box::new(Kept::new(object));
-        // SAFETY: the interface promises the memory while the object lives, which `Kept` ensures.
+        let (start, provenance) = (address as *mut u8, Provenance::Untrusted);
+        let described = ForeignBuffer { start, dtype, order, shape, strides, access, stability, provenance };
+        let keep = Box::new(PyOwner::new(object));
+        // SAFETY: the interface promises the memory while the object lives, which `PyOwner` ensures.
         return unsafe { described.check(copying)?.take(py, keep) }.map(Some);
     }
     if !speaks_buffer(&data) {
         return Err(malformed("data", &data, "a pair of an address and a bool, or an object with a buffer"));
     }
     // The memory of another object, as PIL's images tell.
-    let held = Held::new(&data, ffi::PyBUF_SIMPLE)?;
+    let buffer_guard = PyBufferGuard::new(&data, ffi::PyBUF_SIMPLE)?;
     let offset: usize = match get("offset")? {
         Some(offset) => {
             offset.extract().map_err(|_| malformed("offset", &offset, "an integer of 0 or more"))?
         }
         None => 0,
     };
-    let first = held.0.buf as usize;
-    let bounds = first..first.saturating_add(usize::try_from(held.0.len).unwrap_or(0));
-    let (access, stability) = rights(&data, held.is_read_only());
-    let start = held.0.buf.cast::<u8>().wrapping_add(offset);
-    let trust = Trust::Within(bounds);
-    let described = Described { start, dtype, order, shape, strides, access, stability, trust };
-    // SAFETY: checked to lie within the buffer that `held` holds.
-    unsafe { described.check(copying)?.take(py, Box::new(held)) }.map(Some)
+    let first = buffer_guard.0.buf as usize;
+    let bounds = first..first.saturating_add(usize::try_from(buffer_guard.0.len).unwrap_or(0));
+    let (access, stability) = rights(&data, buffer_guard.is_read_only());
+    let start = buffer_guard.0.buf.cast::<u8>().wrapping_add(offset);
+    let provenance = Provenance::Within(bounds);
+    let described = ForeignBuffer { start, dtype, order, shape, strides, access, stability, provenance };
+    // SAFETY: checked to lie within the buffer that `buffer_guard` holds.
+    unsafe { described.check(copying)?.take(py, Box::new(buffer_guard)) }.map(Some)
 }
 
 /// An array over what `__array__` makes; `None` if there is none.
@@ -323,9 +323,9 @@ fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
 /// Are the elements of its buffer references to Python's objects?
 fn holds_objects(object: &Bound<'_, PyAny>) -> bool {
     speaks_buffer(object)
-        && Held::new(object, ffi::PyBUF_FULL_RO as c_int).is_ok_and(|held| {
+        && PyBufferGuard::new(object, ffi::PyBUF_FULL_RO as c_int).is_ok_and(|buffer_guard| {
             // SAFETY: a NUL-terminated string that lives as long as the view, where there is one.
-            !held.0.format.is_null() && unsafe { CStr::from_ptr(held.0.format) } == c"O"
+            !buffer_guard.0.format.is_null() && unsafe { CStr::from_ptr(buffer_guard.0.format) } == c"O"
         })
 }
 
@@ -377,17 +377,17 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
 }
 
 /// An array of ours as it is, or copied.
-pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<Made> {
+pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<NewArray> {
     let own = array.get().get();
     // A derivative goes on through a copy, and nobody can write into what it is taken of.
     if copying != Copying::Always || own.is_traced() {
-        return Ok(Made::sharing(own));
+        return Ok(NewArray::sharing(own));
     }
     let copied = enter(array.py(), || {
         own.eval()?;
         own.copied()
     });
-    copied.map(Made::sharing)
+    copied.map(NewArray::sharing)
 }
 
 /// An array of `a`: shared with whatever `a` shares its memory by, unless `dtype` or `copy` asks for a copy.
@@ -403,7 +403,7 @@ fn asarray(
     device: Option<DeviceArg>,
     copy: Option<bool>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let copying = Copying::of(copy);
     let stream = placed("asarray", stream, device)?;
     let made = shared_or_copied(a, dtype, copying, stream)?;
@@ -424,10 +424,10 @@ fn shared_or_copied(
     dtype: Option<DtypeArg>,
     copying: Copying,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let cast = |array: &Array, dtype: DType| {
         copying.allow("a conversion to another dtype needs a copy")?;
-        on(stream, || ops::astype(array, dtype)).map(Made::from)
+        record_on(stream, || ops::astype(array, dtype)).map(NewArray::from)
     };
     if let Ok(array) = a.cast::<PyArray>() {
         let now = array.get().get();
@@ -440,12 +440,12 @@ fn shared_or_copied(
     let sharing = if dtype.is_some() && copying == Copying::Always { Copying::IfNeeded } else { copying };
     let Some(shared) = crate::convert::shared(a, sharing)? else {
         copying.allow("a Python number or sequence has no memory to share: a copy is needed")?;
-        return crate::convert::array_of(a, dtype).map(Made::from);
+        return crate::convert::array_of(a, dtype).map(NewArray::from);
     };
     match beside(dtype, shared.dtype()) {
         Some(dtype) if dtype != shared.dtype() => cast(&shared, dtype),
-        _ if sharing != copying => enter(a.py(), || shared.copied()).map(Made::sharing),
-        _ => Ok(Made::sharing(shared)),
+        _ if sharing != copying => enter(a.py(), || shared.copied()).map(NewArray::sharing),
+        _ => Ok(NewArray::sharing(shared)),
     }
 }
 
@@ -455,7 +455,7 @@ fn shared_or_copied(
 /// copied.
 #[pyfunction]
 #[pyo3(signature = (a, *, zero_copy = true))]
-fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<Made> {
+fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<NewArray> {
     let numpy = a.py().import("numpy")?;
     if !a.is_instance(&numpy.getattr("ndarray")?)? {
         return Err(PyTypeError::new_err(format!(
@@ -476,9 +476,9 @@ fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<Made> {
     })
 }
 
-fn taken(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Made> {
+fn taken(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<NewArray> {
     match crate::convert::shared(a, copying)? {
-        Some(array) => Ok(Made::sharing(array)),
+        Some(array) => Ok(NewArray::sharing(array)),
         None => Err(PyTypeError::new_err(format!(
             "[from_numpy] got elements of {}, expected a type that umber has a dtype for",
             a.getattr("dtype")?

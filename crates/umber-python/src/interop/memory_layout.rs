@@ -176,7 +176,7 @@ impl PyArray {
             if !error.is_instance_of::<PyTypeError>(py) {
                 return error;
             }
-            let got = crate::trees::class_of(fid);
+            let got = crate::pytree::class_of(fid);
             PyTypeError::new_err(format!(
                 "[tofile] fid: got {got}, expected a path or an object with the method write"
             ))

@@ -4,9 +4,9 @@
 //! recycled while somebody sees it; every import holds its producer until the last array over it is gone.
 
 mod buffer;
-mod described;
 mod dlpack;
 mod export;
+mod foreign_buffer;
 mod formats;
 mod import;
 mod memory_layout;
@@ -17,8 +17,8 @@ mod numpy_functions;
 
 use pyo3::prelude::*;
 
-pub(crate) use described::Copying;
 pub(crate) use dlpack::before_dlpack;
+pub(crate) use foreign_buffer::Copying;
 pub(crate) use formats::struct_format;
 pub(crate) use import::from_shared;
 pub(crate) use ndarray::from_ndarray;

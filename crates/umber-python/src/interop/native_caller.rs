@@ -4,10 +4,10 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 /// Frames of the interpreter between NumPy's call of `PyMemoryView_FromObject` and the class's own function, at most.
-const MOST_BETWEEN: usize = 4;
+const MAX_INTERPRETER_FRAMES: usize = 4;
 
 /// Frames of NumPy's in a row where it makes an array of an object, at least; `frombuffer`, which takes bytes, has two.
-const FEWEST_INSIDE: usize = 3;
+const MIN_NUMPY_FRAMES: usize = 3;
 
 /// The unwinder goes on to the next frame.
 const NEXT: c_int = 0;
@@ -56,10 +56,10 @@ extern "C" fn look(context: *mut c_void, walk: *mut c_void) -> c_int {
     let file = unsafe { CStr::from_ptr(library.dli_fname) };
     if file.to_string_lossy().contains("_multiarray_umath") {
         walk.inside += 1;
-        return if walk.inside < FEWEST_INSIDE { NEXT } else { STOP };
+        return if walk.inside < MIN_NUMPY_FRAMES { NEXT } else { STOP };
     }
     walk.between += 1;
-    if walk.inside > 0 || walk.between > MOST_BETWEEN { STOP } else { NEXT }
+    if walk.inside > 0 || walk.between > MAX_INTERPRETER_FRAMES { STOP } else { NEXT }
 }
 
 /// Is NumPy making an array of an object, by a function of the interpreter that called this library?
@@ -69,5 +69,5 @@ pub(super) fn is_numpy_converting() -> bool {
     let mut walk = Walk { own: library.dli_fbase, between: 0, inside: 0 };
     // SAFETY: `look` unwinds nothing itself and leaves nothing to drop; `walk` outlives the call.
     unsafe { _Unwind_Backtrace(look, (&raw mut walk).cast()) };
-    walk.inside == FEWEST_INSIDE
+    walk.inside == MIN_NUMPY_FRAMES
 }

@@ -17,13 +17,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use umber_core::graph::ArrayInternals;
-use umber_core::memory::{Access, Stability};
+use umber_core::memory::{Access, ExternalWrites};
 use umber_core::types::layout::Strides;
 use umber_core::{Array, DType, Shape};
 
-use super::described::{Copying, Described, SMALL, Trust};
+use super::foreign_buffer::{Copying, ForeignBuffer, Provenance, SMALL};
 use super::formats::{ByteOrder, struct_format};
-use super::import::Kept;
+use super::import::PyOwner;
 use super::numpy::loaded;
 use crate::enter::OrRaise;
 
@@ -170,17 +170,17 @@ pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyRes
         // Who else may write is a longer question, and none for a copy.
         return Ok(None);
     }
-    let described = Described {
+    let described = ForeignBuffer {
         start: fields.data,
         dtype,
         order: ByteOrder::Native,
         shape,
         strides: Strides::from_slice(strides),
         access: Access::Writable,
-        stability: Stability::Changing,
-        trust: Trust::Owner,
+        stability: ExternalWrites::Possible,
+        provenance: Provenance::Owner,
     };
-    let keep = Box::new(Kept::new(object));
-    // SAFETY: NumPy keeps the memory while the array lives, which `Kept` ensures.
+    let keep = Box::new(PyOwner::new(object));
+    // SAFETY: NumPy keeps the memory while the array lives, which `PyOwner` ensures.
     unsafe { described.check(copying)?.take(py, keep) }.map(Some)
 }

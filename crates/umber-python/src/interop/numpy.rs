@@ -7,8 +7,8 @@ use pyo3::types::{PyDict, PyInt, PyTuple, PyType};
 use umber_core::{DType, Scalar};
 
 use super::buffer::Bits;
-use super::described::refuse;
 use super::export::Export;
+use super::foreign_buffer::refuse;
 use super::formats::typestr;
 use crate::args::number;
 use crate::array::PyArray;

@@ -14,7 +14,7 @@ use crate::array::PyArray;
 use crate::convert;
 use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// NumPy's name, ours.
 const RENAMED: [(&str, &str); 2] = [("copy", "array"), ("psi", "digamma")];
@@ -269,7 +269,7 @@ impl<'py> Call<'py> {
                 Some(dtype) if arg.hasattr("shape")? => {
                     let array = convert::array(&arg, None)?;
                     let array = ops::astype(&array, dtype.beside(array.dtype())).or_raise()?;
-                    Made::from(array).object(py)?.into_any()
+                    NewArray::from(array).object(py)?.into_any()
                 }
                 _ => arg,
             };
@@ -315,7 +315,7 @@ fn ufunc_call<'py>(
         let shape: Vec<i64> =
             a.shape().iter().map(|&n| n as i64).chain(std::iter::repeat_n(1, b.ndim())).collect();
         let column = ops::reshape(&a, &shape).or_raise()?;
-        args = vec![Made::from(column).object(py)?.into_any(), Made::from(b).object(py)?.into_any()];
+        args = vec![NewArray::from(column).object(py)?.into_any(), NewArray::from(b).object(py)?.into_any()];
     }
     if matches!(method, "reduce" | "accumulate") && kwargs.get_item("axis")?.is_none() {
         kwargs.set_item("axis", 0)?;
@@ -346,7 +346,7 @@ fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'p
         )));
     };
     let array = target.cast::<PyArray>()?;
-    crate::indexing::settle_object(indices)?;
+    crate::indexing::evaluate_index_object(indices)?;
     let updated = target.getattr("at")?.get_item(indices)?.call_method1(name, (value,))?;
     array.get().update(target.py(), updated.cast::<PyArray>()?.get().get())?;
     Ok(target.py().None().into_bound(target.py()))

@@ -9,9 +9,9 @@ use umber_core::graph::ArrayInternals;
 use umber_core::{Array, DType};
 use umber_io::{Format, Loaded, Mapping, Source, Value};
 
-use super::place::{Place, place, source_of};
+use super::path_or_file::{PathOrFile, place, source_of};
 use crate::enter::{OrRaise, enter};
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Load an array or several from a file: npy, npz, safetensors or GGUF.
 ///
@@ -52,15 +52,15 @@ fn load<'py>(
     let format = format.map(|name| format_of(&name)).transpose()?;
     let mapping = if mmap { Mapping::Share } else { Mapping::Copy };
     let (source, format) = match place("load", file, "read")? {
-        Place::Path(path) => {
+        PathOrFile::Path(path) => {
             let format = format.or_else(|| Format::of_path(&path));
             (enter(py, || Source::open(&path, mapping))?, format)
         }
-        Place::Object(file) => (source_of(py, file.bind(py), format, mapping)?, format),
+        PathOrFile::Object(file) => (source_of(py, file.bind(py), format, mapping)?, format),
     };
     let loaded = enter(py, || umber_io::read(&source, format))?;
     let (arrays, metadata) = match loaded {
-        Loaded::Npy(array) if !return_metadata => return Ok(Made::from(array).object(py)?.into_any()),
+        Loaded::Npy(array) if !return_metadata => return Ok(NewArray::from(array).object(py)?.into_any()),
         Loaded::Npy(_) => {
             return Err(PyValueError::new_err(format!(
                 "[load] {}: got return_metadata=True for an npy file, expected one that has metadata",
@@ -120,7 +120,7 @@ fn warn(py: Python<'_>, source: &Source, name: &str, what: &str) -> PyResult<()>
 fn by_name(py: Python<'_>, arrays: Vec<(String, Array)>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, array) in arrays {
-        dict.set_item(name, Made::from(array))?;
+        dict.set_item(name, NewArray::from(array))?;
     }
     Ok(dict)
 }
@@ -135,7 +135,7 @@ fn values(py: Python<'_>, values: Vec<(String, Value)>) -> PyResult<Bound<'_, Py
 
 fn value(py: Python<'_>, entry: Value) -> PyResult<Bound<'_, PyAny>> {
     Ok(match entry {
-        Value::Array(array) => Made::from(array).object(py)?.into_any(),
+        Value::Array(array) => NewArray::from(array).object(py)?.into_any(),
         Value::Text(text) => text.into_pyobject(py)?.into_any(),
         Value::Texts(texts) => texts.into_pyobject(py)?.into_any(),
         Value::List(entries) => {

@@ -1,7 +1,7 @@
 //! Files: `load`, `save` and its kin.
 
 mod load;
-mod place;
+mod path_or_file;
 mod save;
 
 use pyo3::prelude::*;

@@ -10,11 +10,11 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use umber_core::{Array, Result};
 use umber_io::{Format, Target, Value, gguf, npy, npz, safetensors};
 
-use super::place::{Place, copy_from_target, place, put};
+use super::path_or_file::{PathOrFile, copy_from_target, place, put};
 use crate::array::PyArray;
 use crate::convert::shared;
 use crate::enter::{carry, enter, warn_if_traced};
-use crate::explain::shortened;
+use crate::error_text::shortened;
 use crate::interop::Copying;
 
 /// The path with the format's extension, which is added where it is missing.
@@ -52,8 +52,10 @@ fn write(
             None => Ok(()),
         };
         match place {
-            Place::Path(path) => body(Target::from(&with_extension(path, format)).reporting(&mut report)),
-            Place::Object(object) => {
+            PathOrFile::Path(path) => {
+                body(Target::from(&with_extension(path, format)).reporting(&mut report))
+            }
+            PathOrFile::Object(object) => {
                 let mut piece = |bytes: &[u8]| {
                     Python::attach(|py| put(py, &object, bytes).map_err(|error| carry(py, error)))
                 };

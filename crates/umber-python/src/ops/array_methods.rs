@@ -7,12 +7,12 @@ use umber_core::Array;
 use umber_core::ops::{self, ElementOrder, Selection};
 use umber_core::types::ReduceKind;
 
-use super::choosing::mode_of;
-use crate::args::{Ints, Operand, StreamArg, axes, keep, on, scan_order};
+use super::selecting::mode_of;
+use crate::args::{Ints, Operand, StreamArg, axes, keep, record_on, scan_order};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, summing};
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Methods, a family a table: name and documentation in a row.
 macro_rules! methods {
@@ -22,8 +22,8 @@ macro_rules! methods {
             $(
                 #[doc = $doc]
                 #[pyo3(signature = (*, stream = None))]
-                fn $name(&self, stream: Option<StreamArg>) -> PyResult<Made> {
-                    on(stream, || ops::$name(&self.get())).map(Made::from)
+                fn $name(&self, stream: Option<StreamArg>) -> PyResult<NewArray> {
+                    record_on(stream, || ops::$name(&self.get())).map(NewArray::from)
                 }
             )*
         }
@@ -34,8 +34,8 @@ macro_rules! methods {
             $(
                 #[doc = $doc]
                 #[pyo3(signature = (axis = None, keepdims = false, *, stream = None))]
-                fn $name(&self, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
-                    on(stream, || ops::$name(&self.get(), axes(axis.as_ref()), keep(keepdims))).map(Made::from)
+                fn $name(&self, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
+                    record_on(stream, || ops::$name(&self.get(), axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
                 }
             )*
         }
@@ -52,10 +52,10 @@ macro_rules! methods {
                     keepdims: bool,
                     dtype: Option<DtypeArg>,
                     stream: Option<StreamArg>,
-                ) -> PyResult<Made> {
+                ) -> PyResult<NewArray> {
                     let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
                     let selection = answering(&a, dtype);
-                    on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, selection)).map(Made::from)
+                    record_on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, selection)).map(NewArray::from)
                 }
             )*
         }
@@ -66,8 +66,8 @@ macro_rules! methods {
             $(
                 #[doc = $doc]
                 #[pyo3(signature = (axis = None, keepdims = false, *, stream = None))]
-                fn $name(&self, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
-                    on(stream, || ops::$name(&self.get(), axis, keep(keepdims))).map(Made::from)
+                fn $name(&self, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
+                    record_on(stream, || ops::$name(&self.get(), axis, keep(keepdims))).map(NewArray::from)
                 }
             )*
         }
@@ -90,11 +90,11 @@ macro_rules! methods {
                     correction: Option<f64>,
                     dtype: Option<DtypeArg>,
                     stream: Option<StreamArg>,
-                ) -> PyResult<Made> {
+                ) -> PyResult<NewArray> {
                     let ddof = correction.unwrap_or(ddof as f64);
                     let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
                     let selection = answering(&a, dtype);
-                    on(stream, || ops::$function(&a, axes, keep, ddof, selection)).map(Made::from)
+                    record_on(stream, || ops::$function(&a, axes, keep, ddof, selection)).map(NewArray::from)
                 }
             )*
         }
@@ -111,8 +111,8 @@ macro_rules! methods {
                     reverse: bool,
                     inclusive: bool,
                     stream: Option<StreamArg>,
-                ) -> PyResult<Made> {
-                    on(stream, || ops::$name(&self.get(), scan_order(axis, reverse, inclusive))).map(Made::from)
+                ) -> PyResult<NewArray> {
+                    record_on(stream, || ops::$name(&self.get(), scan_order(axis, reverse, inclusive))).map(NewArray::from)
                 }
             )*
         }
@@ -129,9 +129,9 @@ macro_rules! methods {
                     reverse: bool,
                     inclusive: bool,
                     stream: Option<StreamArg>,
-                ) -> PyResult<Made> {
+                ) -> PyResult<NewArray> {
                     let order = scan_order(axis, reverse, inclusive);
-                    on(stream, || ops::$name(&self.get(), order, None)).map(Made::from)
+                    record_on(stream, || ops::$name(&self.get(), order, None)).map(NewArray::from)
                 }
             )*
         }
@@ -216,7 +216,7 @@ impl PyArray {
         if !copy && array.dtype() == dtype {
             return Ok(slf.clone());
         }
-        on(stream, || ops::astype(&array, dtype)).map(Made::from)?.object(slf.py())
+        record_on(stream, || ops::astype(&array, dtype)).map(NewArray::from)?.object(slf.py())
     }
 
     /// Mean over `axis`, of elements converted to `dtype` first.
@@ -227,10 +227,10 @@ impl PyArray {
         keepdims: bool,
         dtype: Option<DtypeArg>,
         stream: Option<StreamArg>,
-    ) -> PyResult<Made> {
+    ) -> PyResult<NewArray> {
         let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
         let selection = answering(&a, dtype);
-        on(stream, || ops::mean_selected(&a, axes, keep, selection)).map(Made::from)
+        record_on(stream, || ops::mean_selected(&a, axes, keep, selection)).map(NewArray::from)
     }
 
     /// The bytes read as another dtype; the last axis shrinks or grows with the size of an element.
@@ -238,66 +238,72 @@ impl PyArray {
     /// Python's `int`, `float` and `complex` stand for the dtype of their kind whose real numbers are as wide as those of
     /// the array. Raises `TypeError` where there is none.
     #[pyo3(signature = (dtype, *, stream = None))]
-    fn view(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<Made> {
+    fn view(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<NewArray> {
         let array = self.get();
         let dtype = dtype.viewing(array.dtype())?;
-        on(stream, || ops::view(&array, dtype)).map(Made::from)
+        record_on(stream, || ops::view(&array, dtype)).map(NewArray::from)
     }
 
     /// Complex conjugate of each element.
     #[pyo3(signature = (*, stream = None))]
-    fn conj(&self, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::conjugate(&self.get())).map(Made::from)
+    fn conj(&self, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::conjugate(&self.get())).map(NewArray::from)
     }
 
     /// Another shape of the same size, as integers or one sequence; one length may be -1.
     ///
     /// Elements are read and placed with the last axis running fastest ("C"), or the first one ("F").
     #[pyo3(signature = (*shape, order = "C", stream = None))]
-    fn reshape(&self, shape: &Bound<'_, PyTuple>, order: &str, stream: Option<StreamArg>) -> PyResult<Made> {
+    fn reshape(
+        &self,
+        shape: &Bound<'_, PyTuple>,
+        order: &str,
+        stream: Option<StreamArg>,
+    ) -> PyResult<NewArray> {
         let shape = spread(shape)?;
         match super::stacking::element_order("reshape", order)? {
-            ElementOrder::RowMajor => on(stream, || ops::reshape(&self.get(), shape.as_slice())),
-            ElementOrder::ColumnMajor => on(stream, || {
+            ElementOrder::RowMajor => record_on(stream, || ops::reshape(&self.get(), shape.as_slice())),
+            ElementOrder::ColumnMajor => record_on(stream, || {
                 let reversed: Vec<i64> = shape.as_slice().iter().rev().copied().collect();
                 ops::transpose(&ops::reshape(&ops::transpose(&self.get(), None)?, &reversed)?, None)
             }),
         }
-        .map(Made::from)
+        .map(NewArray::from)
     }
 
     /// The axes in another order, as integers or one sequence; reversed by default.
     #[pyo3(signature = (*axes, stream = None))]
-    fn transpose(&self, axes: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<Made> {
+    fn transpose(&self, axes: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<NewArray> {
         if axes.is_empty() || (axes.len() == 1 && axes.get_item(0)?.is_none()) {
-            return on(stream, || ops::transpose(&self.get(), None)).map(Made::from);
+            return record_on(stream, || ops::transpose(&self.get(), None)).map(NewArray::from);
         }
         let axes = spread(axes)?;
-        on(stream, || ops::transpose(&self.get(), Some(axes.as_slice()))).map(Made::from)
+        record_on(stream, || ops::transpose(&self.get(), Some(axes.as_slice()))).map(NewArray::from)
     }
 
     /// Two axes exchanged.
     #[pyo3(signature = (axis1, axis2, *, stream = None))]
-    fn swapaxes(&self, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::swapaxes(&self.get(), axis1, axis2)).map(Made::from)
+    fn swapaxes(&self, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::swapaxes(&self.get(), axis1, axis2)).map(NewArray::from)
     }
 
     /// An axis moved to another place, or several axes to as many places.
     #[pyo3(signature = (source, destination, *, stream = None))]
-    fn moveaxis(&self, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::moveaxes(&self.get(), source.as_slice(), destination.as_slice())).map(Made::from)
+    fn moveaxis(&self, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::moveaxes(&self.get(), source.as_slice(), destination.as_slice()))
+            .map(NewArray::from)
     }
 
     /// The axes from `start_axis` to `end_axis` merged into one.
     #[pyo3(signature = (start_axis = 0, end_axis = -1, *, stream = None))]
-    fn flatten(&self, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::flatten(&self.get(), start_axis, end_axis)).map(Made::from)
+    fn flatten(&self, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::flatten(&self.get(), start_axis, end_axis)).map(NewArray::from)
     }
 
     /// Without axes of length one: all of them, or those given.
     #[pyo3(signature = (axis = None, *, stream = None))]
-    fn squeeze(&self, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::squeeze(&self.get(), axes(axis.as_ref()))).map(Made::from)
+    fn squeeze(&self, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::squeeze(&self.get(), axes(axis.as_ref()))).map(NewArray::from)
     }
 
     /// Parts along `axis`: a number of equal ones, or cut before each of the given indices.
@@ -307,23 +313,23 @@ impl PyArray {
         indices_or_sections: &Bound<'_, PyAny>,
         axis: i64,
         stream: Option<StreamArg>,
-    ) -> PyResult<Vec<Made>> {
+    ) -> PyResult<Vec<NewArray>> {
         let _ = stream;
         let parts = super::shaping::split_array(&self.get(), indices_or_sections, axis)?;
-        Ok(parts.into_iter().map(Made::from).collect())
+        Ok(parts.into_iter().map(NewArray::from).collect())
     }
 
     /// Rounded to `decimals` places, halves to even.
     #[pyo3(signature = (decimals = 0, *, stream = None))]
-    fn round(&self, decimals: i32, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::round(&self.get(), decimals)).map(Made::from)
+    fn round(&self, decimals: i32, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::round(&self.get(), decimals)).map(NewArray::from)
     }
 
     /// All elements along one axis: the last axis runs fastest ("C"), or the first one ("F").
     #[pyo3(signature = (order = "C", *, stream = None))]
-    fn ravel(&self, order: &str, stream: Option<StreamArg>) -> PyResult<Made> {
+    fn ravel(&self, order: &str, stream: Option<StreamArg>) -> PyResult<NewArray> {
         let order = super::stacking::element_order("ravel", order)?;
-        on(stream, || ops::ravel(&self.get(), order)).map(Made::from)
+        record_on(stream, || ops::ravel(&self.get(), order)).map(NewArray::from)
     }
 
     /// Elements at `indices` along `axis` (of the flattened array by default).
@@ -336,9 +342,9 @@ impl PyArray {
         axis: Option<i64>,
         mode: &str,
         stream: Option<StreamArg>,
-    ) -> PyResult<Made> {
+    ) -> PyResult<NewArray> {
         let (indices, mode) = (indices.alone(), mode_of("take", mode)?);
-        on(stream, || ops::take_within(&self.get(), &indices, axis, mode)).map(Made::from)
+        record_on(stream, || ops::take_within(&self.get(), &indices, axis, mode)).map(NewArray::from)
     }
 
     /// An array of its own with the same value. `order` is NumPy's, and says nothing about the value.
@@ -350,31 +356,31 @@ impl PyArray {
 
     /// A matrix with this array on diagonal `k`, or diagonal `k` of this matrix.
     #[pyo3(signature = (k = 0, *, stream = None))]
-    fn diag(&self, k: i64, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::diag(&self.get(), k)).map(Made::from)
+    fn diag(&self, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::diag(&self.get(), k)).map(NewArray::from)
     }
 
     /// The elements on a diagonal of two axes.
     #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1, stream = None))]
-    fn diagonal(&self, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::diagonal(&self.get(), offset, axis1, axis2)).map(Made::from)
+    fn diagonal(&self, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::diagonal(&self.get(), offset, axis1, axis2)).map(NewArray::from)
     }
 
     /// The last two axes exchanged.
     #[getter(mT)]
-    fn matrix_transposed(&self) -> PyResult<Made> {
-        ops::matrix_transpose(&self.get()).or_raise().map(Made::from)
+    fn matrix_transposed(&self) -> PyResult<NewArray> {
+        ops::matrix_transpose(&self.get()).or_raise().map(NewArray::from)
     }
 
     /// The real part.
     #[getter]
-    fn real(&self) -> PyResult<Made> {
-        ops::real(&self.get()).or_raise().map(Made::from)
+    fn real(&self) -> PyResult<NewArray> {
+        ops::real(&self.get()).or_raise().map(NewArray::from)
     }
 
     /// The imaginary part.
     #[getter]
-    fn imag(&self) -> PyResult<Made> {
-        ops::imag(&self.get()).or_raise().map(Made::from)
+    fn imag(&self) -> PyResult<NewArray> {
+        ops::imag(&self.get()).or_raise().map(NewArray::from)
     }
 }

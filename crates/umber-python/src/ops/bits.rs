@@ -4,8 +4,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umber_core::ops::{self, BitOrder};
 
-use crate::args::{Operand, StreamArg, on};
-use crate::made::Made;
+use crate::args::{Operand, StreamArg, record_on};
+use crate::new_array::NewArray;
 
 fn order_of(op: &str, name: &str) -> PyResult<BitOrder> {
     match name {
@@ -24,9 +24,9 @@ fn order_of(op: &str, name: &str) -> PyResult<BitOrder> {
 /// highest ("big") or the lowest ("little").
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, bitorder = "big", *, stream = None))]
-fn packbits(a: Operand, axis: Option<i64>, bitorder: &str, stream: Option<StreamArg>) -> PyResult<Made> {
+fn packbits(a: Operand, axis: Option<i64>, bitorder: &str, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (a, order) = (a.alone(), order_of("packbits", bitorder)?);
-    on(stream, || ops::packbits(&a, axis, order)).map(Made::from)
+    record_on(stream, || ops::packbits(&a, axis, order)).map(NewArray::from)
 }
 
 /// The bits of each uint8 along `axis`, or of the flattened array, as eight uint8 that are 0 or 1.
@@ -40,9 +40,9 @@ fn unpackbits(
     count: Option<i64>,
     bitorder: &str,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, order) = (a.alone(), order_of("unpackbits", bitorder)?);
-    on(stream, || ops::unpackbits(&a, axis, count, order)).map(Made::from)
+    record_on(stream, || ops::unpackbits(&a, axis, count, order)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -11,8 +11,8 @@ use crate::args::{Ints, Operand};
 use crate::convert::from_object;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
-use crate::made::Made;
-use crate::trees::class_of;
+use crate::new_array::NewArray;
+use crate::pytree::class_of;
 
 /// `array` with its first axes in the order of all but `axis`, merged into one.
 fn as_rows(array: &Array, axis: usize) -> Result<Array> {
@@ -46,7 +46,7 @@ fn apply_along_axis<'py>(
     arr: Operand,
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let arr = arr.alone();
     let axis = normalize_axis("apply_along_axis", axis, arr.ndim()).or_raise()?;
     if arr.size() == 0 {
@@ -57,7 +57,7 @@ fn apply_along_axis<'py>(
     }
     let rows = as_rows(&arr, axis).or_raise()?;
     let mapped = Mapped::begin(&[rows], &[Some(0)]).or_raise()?;
-    let row = Made::from(mapped.trace.inputs[0].clone()).object(py)?.into_any();
+    let row = NewArray::from(mapped.trace.inputs[0].clone()).object(py)?.into_any();
     let arguments: Vec<Bound<'py, PyAny>> = std::iter::once(row).chain(args.iter()).collect();
     let returned = func1d.call(PyTuple::new(py, arguments)?, kwargs)?;
     let Some(returned) = from_object(&returned, None)? else {
@@ -68,7 +68,7 @@ fn apply_along_axis<'py>(
     };
     let mut stacked = mapped.end(&[returned], &[Some(0)]).or_raise()?;
     let stacked = stacked.pop().expect("one output");
-    in_place(&stacked, &arr, axis).or_raise().map(Made::from)
+    in_place(&stacked, &arr, axis).or_raise().map(NewArray::from)
 }
 
 /// `function(*indices, **kwargs)` of the index of every element of `shape` along each axis: arrays of `dtype`.
@@ -92,7 +92,7 @@ fn fromfunction<'py>(
     let places = shape.iter().map(along).collect::<Result<Vec<Array>>>().or_raise()?;
     let places: Vec<&Array> = places.iter().collect();
     let grids = ops::meshgrid(&places, ops::MeshKind::Full, ops::MeshIndexing::Ij).or_raise()?;
-    function.call(PyTuple::new(py, grids.into_iter().map(Made::from))?, kwargs)
+    function.call(PyTuple::new(py, grids.into_iter().map(NewArray::from))?, kwargs)
 }
 
 /// What a piece of `piecewise` is on `x`: the value of a function, or a number or array.
@@ -104,7 +104,7 @@ fn piece<'py>(
 ) -> PyResult<Array> {
     let py = piece.py();
     let value = if piece.is_callable() {
-        let x = Made::from(x).object(py)?.into_any();
+        let x = NewArray::from(x).object(py)?.into_any();
         let arguments: Vec<Bound<'py, PyAny>> = std::iter::once(x).chain(args.iter()).collect();
         piece.call(PyTuple::new(py, arguments)?, kwargs)?
     } else {
@@ -131,7 +131,7 @@ fn piecewise<'py>(
     funclist: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
     kw: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let x = x.alone();
     let mut conditions = match condlist.extract::<Operand>() {
         // One condition may stand for a list of it.

@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber_core::{Array, ops};
 
-use crate::args::{Ints, Operand, StreamArg, index, on};
+use crate::args::{Ints, Operand, StreamArg, index, record_on};
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Functions of two arrays.
 macro_rules! products {
@@ -16,9 +16,9 @@ macro_rules! products {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, b, /, *, stream = None))]
-            fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let (a, b) = Operand::pair(a, b)?;
-                on(stream, || ops::$name(&a, &b)).map(Made::from)
+                record_on(stream, || ops::$name(&a, &b)).map(NewArray::from)
             }
         )*
 
@@ -47,10 +47,10 @@ fn addmm(
     alpha: f64,
     beta: f64,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, b) = Operand::pair(a, b)?;
     let c = c.beside(&a)?;
-    on(stream, || ops::addmm(&c, &a, &b, alpha, beta)).map(Made::from)
+    record_on(stream, || ops::addmm(&c, &a, &b, alpha, beta)).map(NewArray::from)
 }
 
 /// What `axes` of `tensordot` says: how many, or which of each.
@@ -87,7 +87,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DotAxes {
 /// Sum of products over the last `axes` axes of `a` and the first of `b`, or over two lists of axes.
 #[pyfunction]
 #[pyo3(signature = (a, b, /, axes = DotAxes::Count(2), *, stream = None), text_signature = "(a, b, /, axes=2, *, stream=None)")]
-fn tensordot(a: Operand, b: Operand, axes: DotAxes, stream: Option<StreamArg>) -> PyResult<Made> {
+fn tensordot(a: Operand, b: Operand, axes: DotAxes, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (a, b) = Operand::pair(a, b)?;
     let dot = |axes: &DotAxes| match axes {
         DotAxes::Count(count) => match usize::try_from(*count) {
@@ -105,23 +105,23 @@ fn tensordot(a: Operand, b: Operand, axes: DotAxes, stream: Option<StreamArg>) -
             )),
         },
     };
-    on(stream, || dot(&axes)).map(Made::from)
+    record_on(stream, || dot(&axes)).map(NewArray::from)
 }
 
 /// Sum of products over `axis`, the first operand conjugated; other axes broadcast.
 #[pyfunction]
 #[pyo3(signature = (a, b, /, *, axis = -1, stream = None))]
-fn vecdot(a: Operand, b: Operand, axis: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn vecdot(a: Operand, b: Operand, axis: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (a, b) = Operand::pair(a, b)?;
-    on(stream, || ops::vecdot(&a, &b, axis)).map(Made::from)
+    record_on(stream, || ops::vecdot(&a, &b, axis)).map(NewArray::from)
 }
 
 /// Kronecker product: blocks of `b` scaled by the elements of `a`.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, stream = None))]
-fn kron(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn kron(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (a, b) = Operand::pair(a, b)?;
-    on(stream, || ops::kron(&a, &b)).map(Made::from)
+    record_on(stream, || ops::kron(&a, &b)).map(NewArray::from)
 }
 
 /// An index of `einsum` as a number: 0 to 25 are `A` to `Z`, 26 to 51 `a` to `z`.
@@ -177,11 +177,11 @@ fn einsum(
     operands: &Bound<'_, PyTuple>,
     optimize: Option<&Bound<'_, PyAny>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let _ = optimize;
     let (subscripts, arrays) = subscripted(subscripts, operands)?;
     let arrays: Vec<&Array> = arrays.iter().collect();
-    on(stream, || ops::einsum(&subscripts, &arrays)).map(Made::from)
+    record_on(stream, || ops::einsum(&subscripts, &arrays)).map(NewArray::from)
 }
 
 /// The order in which `einsum` multiplies its operands, and a description of its cost.
@@ -217,19 +217,19 @@ fn gather_mm(
     rhs_indices: Option<Operand>,
     sorted_indices: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let _ = sorted_indices;
     let (a, b) = Operand::pair(a, b)?;
     let (lhs, rhs) = (lhs_indices.map(Operand::alone), rhs_indices.map(Operand::alone));
-    on(stream, || ops::gather_mm(&a, &b, lhs.as_ref(), rhs.as_ref())).map(Made::from)
+    record_on(stream, || ops::gather_mm(&a, &b, lhs.as_ref(), rhs.as_ref())).map(NewArray::from)
 }
 
 /// Product of two matrices cut along the inner axis: `a[:, from:to] @ b[from:to]` for each pair in the last axis of `segments`.
 #[pyfunction]
 #[pyo3(signature = (a, b, /, segments, *, stream = None))]
-fn segmented_mm(a: Operand, b: Operand, segments: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn segmented_mm(a: Operand, b: Operand, segments: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let ((a, b), segments) = (Operand::pair(a, b)?, segments.alone());
-    on(stream, || ops::segmented_mm(&a, &b, &segments)).map(Made::from)
+    record_on(stream, || ops::segmented_mm(&a, &b, &segments)).map(NewArray::from)
 }
 
 /// Matrix product with blocks of `block_size` by `block_size` elements masked, of the result and of either operand.
@@ -245,11 +245,11 @@ fn block_masked_mm(
     mask_lhs: Option<Operand>,
     mask_rhs: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, b) = Operand::pair(a, b)?;
     let [out, lhs, rhs] = [mask_out, mask_lhs, mask_rhs].map(|mask| mask.map(Operand::alone));
     let masks = ops::BlockMasks { out: out.as_ref(), lhs: lhs.as_ref(), rhs: rhs.as_ref() };
-    on(stream, || ops::block_masked_mm(&a, &b, block_size, masks)).map(Made::from)
+    record_on(stream, || ops::block_masked_mm(&a, &b, block_size, masks)).map(NewArray::from)
 }
 
 /// Walsh-Hadamard transform along the last axis, of length `m * 2**k` with `m` one of 1, 12, 20 and 28.
@@ -257,8 +257,8 @@ fn block_masked_mm(
 /// `scale` is `1 / sqrt(length)` by default. Integers become float32. The matrices are Sylvester's, Paley's and Williamson's.
 #[pyfunction]
 #[pyo3(signature = (a, scale = None, stream = None))]
-fn hadamard_transform(a: Operand, scale: Option<f64>, stream: Option<StreamArg>) -> PyResult<Made> {
-    on(stream, || ops::hadamard_transform(&a.alone(), scale)).map(Made::from)
+fn hadamard_transform(a: Operand, scale: Option<f64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
+    record_on(stream, || ops::hadamard_transform(&a.alone(), scale)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -4,8 +4,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use umber_core::ops::{self, ConvOptions, ConvTransposeOptions, ConvolveMode, KernelOrder, PerAxis};
 
-use crate::args::{Ints, Operand, StreamArg, on};
-use crate::made::Made;
+use crate::args::{Ints, Operand, StreamArg, record_on};
+use crate::new_array::NewArray;
 
 /// A number for all spatial axes, or one for each.
 fn per_axis(numbers: &Ints) -> PerAxis {
@@ -59,7 +59,7 @@ macro_rules! convolutions {
                 dilation: Ints,
                 groups: i64,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (input, weight) = Operand::pair(input, weight)?;
                 let padding = per_axis(&padding);
                 let options = ConvOptions {
@@ -70,7 +70,7 @@ macro_rules! convolutions {
                     groups,
                     ..ConvOptions::default()
                 };
-                on(stream, || ops::$name(&input, &weight, &options)).map(Made::from)
+                record_on(stream, || ops::$name(&input, &weight, &options)).map(NewArray::from)
             }
 
             #[doc = concat!("Transposed convolution over ", $axes, ": the derivative of a convolution by its input.\n\n\
@@ -93,7 +93,7 @@ macro_rules! convolutions {
                 output_padding: Ints,
                 groups: i64,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (input, weight) = Operand::pair(input, weight)?;
                 let options = ConvTransposeOptions {
                     stride: per_axis(&stride),
@@ -102,7 +102,7 @@ macro_rules! convolutions {
                     output_padding: per_axis(&output_padding),
                     groups,
                 };
-                on(stream, || ops::$transposed(&input, &weight, &options)).map(Made::from)
+                record_on(stream, || ops::$transposed(&input, &weight, &options)).map(NewArray::from)
             }
         )*
 
@@ -147,7 +147,7 @@ fn conv_general(
     groups: i64,
     flip: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (input, weight) = Operand::pair(input, weight)?;
     let (low, high) = match &padding {
         Padding::Both(both) => (per_axis(both), per_axis(both)),
@@ -162,7 +162,7 @@ fn conv_general(
         groups,
         order: if flip { KernelOrder::Flipped } else { KernelOrder::Forward },
     };
-    on(stream, || ops::conv_general(&input, &weight, &options)).map(Made::from)
+    record_on(stream, || ops::conv_general(&input, &weight, &options)).map(NewArray::from)
 }
 
 macro_rules! lines {
@@ -171,10 +171,10 @@ macro_rules! lines {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, v, /, mode = $mode, *, stream = None), text_signature = $signature)]
-            fn $name(a: Operand, v: Operand, mode: &str, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a: Operand, v: Operand, mode: &str, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let (a, v) = Operand::pair(a, v)?;
                 let run = || ops::$name(&a, &v, ConvolveMode::parse(stringify!($name), mode)?);
-                on(stream, run).map(Made::from)
+                record_on(stream, run).map(NewArray::from)
             }
         )*
 

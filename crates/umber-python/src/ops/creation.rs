@@ -7,12 +7,14 @@ use umber_core::graph::ArrayInternals;
 use umber_core::types::shape::normalize_axis;
 use umber_core::{Array, DType, Scalar, Shape, ops};
 
-use crate::args::{DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, named, number, on, placed};
+use crate::args::{
+    DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, named, number, placed, record_on,
+};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::dtype::{DtypeArg, NumberType, beside, or};
 use crate::enter::{OrRaise, enter, warn_if_traced};
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 fn shape_of(op: &str, shape: &Ints) -> PyResult<Shape> {
     Shape::checked(op, shape.as_slice()).or_raise()
@@ -26,9 +28,9 @@ fn zeros(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (shape, stream) = (shape_of("zeros", &shape)?, placed("zeros", stream, device)?);
-    on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(Made::from)
+    record_on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
 /// An array full of ones.
@@ -39,9 +41,9 @@ fn ones(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (shape, stream) = (shape_of("ones", &shape)?, placed("ones", stream, device)?);
-    on(stream, || Ok(ops::ones(&shape, or(dtype, DType::Float32)))).map(Made::from)
+    record_on(stream, || Ok(ops::ones(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
 /// An array whose elements are not promised to be anything; they are zeros.
@@ -52,9 +54,9 @@ fn empty(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (shape, stream) = (shape_of("empty", &shape)?, placed("empty", stream, device)?);
-    on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(Made::from)
+    record_on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
 /// `value` in the shape given, or in that of an array.
@@ -65,13 +67,13 @@ fn filled_like(
     shape: Option<Ints>,
     dtype: DType,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let shape = shape.map(|shape| shape_of(op, &shape)).transpose()?;
-    on(stream, || match &shape {
+    record_on(stream, || match &shape {
         Some(shape) => ops::full(shape, value, Some(dtype)),
         None => ops::full_like(a, value, dtype),
     })
-    .map(Made::from)
+    .map(NewArray::from)
 }
 
 /// Arrays with the shape and dtype of another.
@@ -87,7 +89,7 @@ macro_rules! like {
                 shape: Option<Ints>,
                 device: Option<DeviceArg>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (a, stream) = (a.alone(), placed(stringify!($name), stream, device)?);
                 let dtype = beside(dtype, a.dtype()).unwrap_or(a.dtype());
                 filled_like(stringify!($name), &a, &Array::scalar($value, dtype), shape, dtype, stream)
@@ -156,12 +158,12 @@ fn full(
     fill_value: Option<Operand>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (shape, stream) = (shape_of("full", &shape)?, placed("full", stream, device)?);
     let vals = one_filling("full", vals, fill_value)?;
     let dtype = dtype.map(|dtype| dtype_of_filling(&vals, dtype));
     let vals = filling(vals, dtype)?;
-    on(stream, || ops::full(&shape, &vals, dtype)).map(Made::from)
+    record_on(stream, || ops::full(&shape, &vals, dtype)).map(NewArray::from)
 }
 
 /// `vals` broadcast to the shape of `a`, in the dtype of `a`, unless others are given. `fill_value` is the array API
@@ -176,7 +178,7 @@ fn full_like(
     shape: Option<Ints>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, stream) = (a.alone(), placed("full_like", stream, device)?);
     let dtype = beside(dtype, a.dtype()).unwrap_or(a.dtype());
     let vals = filling(one_filling("full_like", vals, fill_value)?, Some(dtype))?;
@@ -294,7 +296,7 @@ fn arange<'py>(
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
     kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let stream = placed("arange", stream, device)?;
     let [start, stop, step, fourth] = named("arange", ["start", "stop", "step", "dtype"], 0, args, kwargs)?;
     let given = |value: Option<Bound<'py, PyAny>>| value.filter(|value| !value.is_none());
@@ -330,9 +332,9 @@ fn arange<'py>(
     if let (true, [Some(first), Some(last), Some(step)]) =
         (dtype.is_integer(), [first, last, step].map(whole))
     {
-        return on(stream, || ops::arange_whole(first, last, step, dtype)).map(Made::from);
+        return record_on(stream, || ops::arange_whole(first, last, step, dtype)).map(NewArray::from);
     }
-    on(stream, || ops::arange(first.as_f64(), last.as_f64(), step.as_f64(), dtype)).map(Made::from)
+    record_on(stream, || ops::arange(first.as_f64(), last.as_f64(), step.as_f64(), dtype)).map(NewArray::from)
 }
 
 /// `num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`. Complex numbers answer
@@ -362,7 +364,7 @@ fn linspace<'py>(
     let stream = placed("linspace", stream, device)?;
     let ends = Ends::new("linspace", start, stop)?;
     let (first, last) = ends.arrays();
-    let line = on(stream, || match ends {
+    let line = record_on(stream, || match ends {
         Ends::Numbers(first, last) => {
             normalize_axis("linspace", axis, 1)?;
             line_of_numbers(first, last, num, endpoint, dtype)
@@ -373,10 +375,10 @@ fn linspace<'py>(
         }
     })?;
     if !retstep {
-        return Ok(Made::from(line).object(py)?.into_any());
+        return Ok(NewArray::from(line).object(py)?.into_any());
     }
-    let step = on(stream, || ops::linspace_step(&first, &last, num, endpoint, line.dtype()))?;
-    Ok((Made::from(line), Made::from(step)).into_pyobject(py)?.into_any())
+    let step = record_on(stream, || ops::linspace_step(&first, &last, num, endpoint, line.dtype()))?;
+    Ok((NewArray::from(line), NewArray::from(step)).into_pyobject(py)?.into_any())
 }
 
 fn line_of_numbers(
@@ -432,16 +434,16 @@ fn eye(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let stream = placed("eye", stream, device)?;
-    on(stream, || ops::eye(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(Made::from)
+    record_on(stream, || ops::eye(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(NewArray::from)
 }
 
 /// The identity matrix of order `n`.
 #[pyfunction]
 #[pyo3(signature = (n, dtype = None, *, stream = None))]
-fn identity(n: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<Made> {
-    on(stream, || ops::eye(n, n, 0, or(dtype, DType::Float32))).map(Made::from)
+fn identity(n: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<NewArray> {
+    record_on(stream, || ops::eye(n, n, 0, or(dtype, DType::Float32))).map(NewArray::from)
 }
 
 /// A matrix of `n` rows and `m` (by default `n`) columns with ones on and below diagonal `k`.
@@ -453,32 +455,32 @@ fn tri(
     k: Diagonal,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
-    on(stream, || ops::tri(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(Made::from)
+) -> PyResult<NewArray> {
+    record_on(stream, || ops::tri(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(NewArray::from)
 }
 
 /// `x` with zeros above diagonal `k` of the last two axes.
 #[pyfunction]
 #[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
-fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<Made> {
+fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let x = x.alone();
-    on(stream, || ops::tril(&x, k.0)).map(Made::from)
+    record_on(stream, || ops::tril(&x, k.0)).map(NewArray::from)
 }
 
 /// `x` with zeros below diagonal `k` of the last two axes.
 #[pyfunction]
 #[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
-fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<Made> {
+fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let x = x.alone();
-    on(stream, || ops::triu(&x, k.0)).map(Made::from)
+    record_on(stream, || ops::triu(&x, k.0)).map(NewArray::from)
 }
 
 /// A matrix with `a` on diagonal `k`, or diagonal `k` of a matrix.
 #[pyfunction]
 #[pyo3(signature = (a, /, k = 0, *, stream = None))]
-fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::diag(&a, k)).map(Made::from)
+    record_on(stream, || ops::diag(&a, k)).map(NewArray::from)
 }
 
 /// Coordinates of a grid from the coordinates along each of its axes, with `indexing` "xy" or "ij".
@@ -505,8 +507,8 @@ fn meshgrid(
     let kind = if sparse { ops::MeshKind::Sparse } else { ops::MeshKind::Full };
     let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
     let arrays: Vec<&Array> = arrays.iter().collect();
-    let grids = on(stream, || ops::meshgrid(&arrays, kind, indexing))?;
-    Ok(PyTuple::new(py, grids.into_iter().map(Made::from))?.unbind())
+    let grids = record_on(stream, || ops::meshgrid(&arrays, kind, indexing))?;
+    Ok(PyTuple::new(py, grids.into_iter().map(NewArray::from))?.unbind())
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use umber_core::Array;
 use umber_core::ops::{self, Closeness, Side};
 
-use crate::args::{DeviceArg, Operand, StreamArg, on, placed};
+use crate::args::{DeviceArg, Operand, StreamArg, placed, record_on};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
-use crate::made::Made;
+use crate::new_array::NewArray;
 use crate::operators::{Comparand, compared};
 
 /// Functions of one array or number: name, function, documentation in a row; `$signature` is the parameters'.
@@ -19,9 +19,9 @@ macro_rules! unary_functions {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = $signature)]
-            fn $name(a: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let a = a.alone();
-                on(stream, || ops::$function(&a)).map(Made::from)
+                record_on(stream, || ops::$function(&a)).map(NewArray::from)
             }
         )*
 
@@ -39,9 +39,9 @@ macro_rules! binary_functions {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = $signature)]
-            fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let (a, b) = Operand::pair(a, b)?;
-                on(stream, || ops::$function(&a, &b)).map(Made::from)
+                record_on(stream, || ops::$function(&a, &b)).map(NewArray::from)
             }
         )*
 
@@ -59,7 +59,7 @@ macro_rules! comparisons {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = $signature)]
-            fn $name(a: Comparand, b: Comparand, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a: Comparand, b: Comparand, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 compared(a, b, CompareOp::$op, stream, ops::$name)
             }
         )*
@@ -198,7 +198,7 @@ fn astype<'py>(
     if !copy && stays && a.is_instance_of::<PyArray>() && array.dtype() == dtype {
         return Ok(a.clone());
     }
-    let made = on(stream, || ops::astype(&array, dtype)).map(Made::from)?;
+    let made = record_on(stream, || ops::astype(&array, dtype)).map(NewArray::from)?;
     let made = match stream {
         Some(StreamArg(stream)) => made.on(stream)?,
         None => made,
@@ -229,21 +229,21 @@ fn clip(
     min: Option<Operand>,
     max: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     if a_min.is_some() && min.is_some() || a_max.is_some() && max.is_some() {
         return Err(PyTypeError::new_err("[clip] got a limit under both of its names, expected it once"));
     }
     let a = a.alone();
     let (low, high) = (limit(a_min.or(min), &a, Side::Left)?, limit(a_max.or(max), &a, Side::Right)?);
-    on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(Made::from)
+    record_on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(NewArray::from)
 }
 
 /// `a` rounded to `decimals` places, halves to even.
 #[pyfunction]
 #[pyo3(signature = (a, /, decimals = 0, stream = None))]
-fn round(a: Operand, decimals: i32, stream: Option<StreamArg>) -> PyResult<Made> {
+fn round(a: Operand, decimals: i32, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::round(&a, decimals)).map(Made::from)
+    record_on(stream, || ops::round(&a, decimals)).map(NewArray::from)
 }
 
 /// `a` with not-a-number and infinities replaced; infinities by the largest finite values unless given.
@@ -255,9 +255,9 @@ fn nan_to_num(
     posinf: Option<f64>,
     neginf: Option<f64>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::nan_to_num(&a, nan, posinf, neginf)).map(Made::from)
+    record_on(stream, || ops::nan_to_num(&a, nan, posinf, neginf)).map(NewArray::from)
 }
 
 /// Where `|a - b| <= atol + rtol * |b|`; infinities are close only to themselves.
@@ -270,10 +270,10 @@ fn isclose(
     atol: f64,
     equal_nan: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, b) = Operand::compared(a, b)?;
     let closeness = Closeness { relative: rtol, absolute: atol, equal_nan };
-    on(stream, || ops::isclose(&a, &b, closeness)).map(Made::from)
+    record_on(stream, || ops::isclose(&a, &b, closeness)).map(NewArray::from)
 }
 
 /// Whether all of `isclose(a, b)` hold, as a 0-d bool array.
@@ -286,35 +286,35 @@ fn allclose(
     atol: f64,
     equal_nan: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, b) = Operand::compared(a, b)?;
     let closeness = Closeness { relative: rtol, absolute: atol, equal_nan };
-    on(stream, || ops::allclose(&a, &b, closeness)).map(Made::from)
+    record_on(stream, || ops::allclose(&a, &b, closeness)).map(NewArray::from)
 }
 
 /// Whether shapes and all elements are equal, as a 0-d bool array.
 #[pyfunction]
 #[pyo3(signature = (a, b, equal_nan = false, stream = None))]
-fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (a, b) = Operand::compared(a, b)?;
     let nan = if equal_nan { ops::NanIsEqual::Yes } else { ops::NanIsEqual::No };
-    on(stream, || ops::array_equal(&a, &b, nan)).map(Made::from)
+    record_on(stream, || ops::array_equal(&a, &b, nan)).map(NewArray::from)
 }
 
 /// Whether all elements are equal after broadcasting, as a 0-d bool array; shapes that do not broadcast are not.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, stream = None))]
-fn array_equiv(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn array_equiv(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (a, b) = Operand::compared(a, b)?;
-    on(stream, || ops::array_equiv(&a, &b)).map(Made::from)
+    record_on(stream, || ops::array_equiv(&a, &b)).map(NewArray::from)
 }
 
 /// A list of the quotient rounded down, and the remainder.
 #[pyfunction]
 #[pyo3(signature = (a, b, stream = None))]
-fn divmod(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Vec<Made>> {
+fn divmod(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Vec<NewArray>> {
     let (a, b) = Operand::pair(a, b)?;
-    let (quotient, remainder) = on(stream, || ops::divmod(&a, &b))?;
+    let (quotient, remainder) = record_on(stream, || ops::divmod(&a, &b))?;
     Ok(vec![quotient.into(), remainder.into()])
 }
 

@@ -7,9 +7,9 @@ use umber_core::Array;
 use umber_core::ops::fast;
 use umber_core::types::Pairing;
 
-use crate::args::{Operand, StreamArg, on};
+use crate::args::{Operand, StreamArg, record_on};
 use crate::dtype::DtypeArg;
-use crate::made::Made;
+use crate::new_array::NewArray;
 use crate::transforms::kernel::kernel;
 
 /// Root mean square normalisation: `x / sqrt(mean(x²) + eps) * weight` along the last axis.
@@ -18,9 +18,9 @@ use crate::transforms::kernel::kernel;
 /// float32 at least. B. Zhang and R. Sennrich, Root Mean Square Layer Normalization, 2019.
 #[pyfunction]
 #[pyo3(signature = (x, weight, eps, *, stream = None))]
-fn rms_norm(x: Operand, weight: Option<Operand>, eps: f64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn rms_norm(x: Operand, weight: Option<Operand>, eps: f64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (x, weight) = (x.alone(), weight.map(Operand::alone));
-    on(stream, || fast::rms_norm(&x, weight.as_ref(), eps)).map(Made::from)
+    record_on(stream, || fast::rms_norm(&x, weight.as_ref(), eps)).map(NewArray::from)
 }
 
 /// Layer normalisation: `(x - mean) / sqrt(var + eps) * weight + bias` along the last axis.
@@ -35,10 +35,10 @@ fn layer_norm(
     bias: Option<Operand>,
     eps: f64,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let x = x.alone();
     let [weight, bias]: [Option<Array>; 2] = [weight, bias].map(|given| given.map(Operand::alone));
-    on(stream, || fast::layer_norm(&x, weight.as_ref(), bias.as_ref(), eps)).map(Made::from)
+    record_on(stream, || fast::layer_norm(&x, weight.as_ref(), bias.as_ref(), eps)).map(NewArray::from)
 }
 
 /// Rotary positions: the first `dims` features of `a` turned in pairs, by angles that grow with the position.
@@ -58,11 +58,11 @@ fn rope(
     offset: Operand,
     freqs: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, offset, freqs) = (a.alone(), offset.alone(), freqs.map(Operand::alone));
     let frequencies = match (base, &freqs) {
         (Some(base), None) => fast::Frequencies::Powers(base),
-        (None, Some(freqs)) => fast::Frequencies::Given(freqs),
+        (None, Some(freqs)) => fast::Frequencies::Explicit(freqs),
         (base, _) => {
             let given = if base.is_some() { "both" } else { "neither" };
             return Err(PyValueError::new_err(format!(
@@ -72,7 +72,7 @@ fn rope(
     };
     let pairing = if traditional { Pairing::Neighbours } else { Pairing::Halves };
     let rotation = fast::Rotation { dims, pairing, frequencies, scale };
-    on(stream, || fast::rope(&a, rotation, &offset)).map(Made::from)
+    record_on(stream, || fast::rope(&a, rotation, &offset)).map(NewArray::from)
 }
 
 /// A mask as it is given: a name, or an array.
@@ -134,7 +134,7 @@ fn scaled_dot_product_attention(
     sinks: Option<Operand>,
     force_fused: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let _ = force_fused;
     let [q, k, v] = [q, k, v].map(Operand::alone);
     let sinks = sinks.map(Operand::alone);
@@ -144,7 +144,7 @@ fn scaled_dot_product_attention(
         Some(MaskArg::Array(mask)) => fast::Mask::Array(mask),
     };
     let how = fast::Attend { scale, mask, sinks: sinks.as_ref() };
-    on(stream, || fast::scaled_dot_product_attention(&q, &k, &v, how)).map(Made::from)
+    record_on(stream, || fast::scaled_dot_product_attention(&q, &k, &v, how)).map(NewArray::from)
 }
 
 /// Cross entropy: `log(sum(exp(logits - m))) + (m - logits[..., target])`, the sum and the maximum `m` along the last axis.
@@ -159,9 +159,9 @@ fn cross_entropy(
     targets: Operand,
     ignore_index: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (logits, targets) = (logits.alone(), targets.alone());
-    on(stream, || fast::cross_entropy(&logits, &targets, ignore_index)).map(Made::from)
+    record_on(stream, || fast::cross_entropy(&logits, &targets, ignore_index)).map(NewArray::from)
 }
 
 /// Negative log-likelihood: `-log_probs[..., target]`, for log-probabilities of classes along the last axis.
@@ -176,9 +176,9 @@ fn nll_loss(
     targets: Operand,
     ignore_index: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (log_probs, targets) = (log_probs.alone(), targets.alone());
-    on(stream, || fast::nll_loss(&log_probs, &targets, ignore_index)).map(Made::from)
+    record_on(stream, || fast::nll_loss(&log_probs, &targets, ignore_index)).map(NewArray::from)
 }
 
 /// The gated delta rule: a state `S` of each head taken through all steps by
@@ -200,12 +200,12 @@ fn gated_delta_update(
     initial_state: Option<Operand>,
     mask: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<Made>> {
+) -> PyResult<Vec<NewArray>> {
     let [q, k, v, gamma, beta] = &[q, k, v, gamma, beta].map(Operand::alone);
     let [initial_state, mask] = &[initial_state, mask].map(|given| given.map(Operand::alone));
     let (initial_state, mask) = (initial_state.as_ref(), mask.as_ref());
     let given = fast::GatedDeltaUpdate { q, k, v, gamma, beta, initial_state, mask };
-    on(stream, || fast::gated_delta_update(given)).map(|arrays| arrays.map(Made::from).into())
+    record_on(stream, || fast::gated_delta_update(given)).map(|arrays| arrays.map(NewArray::from).into())
 }
 
 /// What is said to somebody who wants to run a kernel in a device's language.
@@ -299,7 +299,7 @@ fn precompiled_cuda_kernel(
     init_value: Option<f64>,
     ensure_row_contiguous: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<Made>> {
+) -> PyResult<Vec<NewArray>> {
     let _ = (name, compiled_source, inputs, output_shapes, output_dtypes, scalars, grid, threadgroup);
     let _ = (shared_memory, init_value, ensure_row_contiguous, stream);
     Err(no_device("precompiled_cuda_kernel", "CUDA's language"))

@@ -5,10 +5,10 @@ use umber_core::DType;
 use umber_core::ops::PadMode;
 use umber_core::ops::fft::{self as transforms, AxesOf, CosineOptions, CosineType, Frames, Norm};
 
-use crate::args::{DeviceArg, Ints, Operand, StreamArg, axes, on, placed};
+use crate::args::{DeviceArg, Ints, Operand, StreamArg, axes, placed, record_on};
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Transforms along one axis.
 macro_rules! transforms {
@@ -30,9 +30,9 @@ macro_rules! transforms {
                 axis: i64,
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
-                on(stream, || transforms::$name(&a, n, axis, norm)).map(Made::from)
+                record_on(stream, || transforms::$name(&a, n, axis, norm)).map(NewArray::from)
             }
         )*
 
@@ -68,9 +68,9 @@ macro_rules! transforms_of_several {
                 axes: Option<Ints>,
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
-                on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm)).map(Made::from)
+                record_on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm)).map(NewArray::from)
             }
 
             #[doc = concat!($of, " along two axes, the last two by default.")]
@@ -87,10 +87,10 @@ macro_rules! transforms_of_several {
                 axes: Option<Ints>,
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($two), norm)?);
                 let renamed = |error: umber_core::Error| error.with_op(stringify!($two));
-                on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm).map_err(renamed)).map(Made::from)
+                record_on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm).map_err(renamed)).map(NewArray::from)
             }
         )*
 
@@ -135,11 +135,11 @@ macro_rules! cosines {
                 norm: Option<&str>,
                 orthogonalize: Option<bool>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
                 let kind = CosineType::numbered(stringify!($name), r#type).or_raise()?;
                 let options = CosineOptions { kind, length: n, axis, norm, is_orthogonal: orthogonalize };
-                on(stream, || transforms::$name(&a, options)).map(Made::from)
+                record_on(stream, || transforms::$name(&a, options)).map(NewArray::from)
             }
         )*
 
@@ -179,9 +179,9 @@ fn fftfreq(
     stream: Option<StreamArg>,
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (stream, dtype) = (placed("fftfreq", stream, device)?, or(dtype, DType::Float32));
-    on(stream, || transforms::fftfreq(n, d, dtype)).map(Made::from)
+    record_on(stream, || transforms::fftfreq(n, d, dtype)).map(NewArray::from)
 }
 
 /// The frequency of each result of `rfft` of `n` numbers `d` apart, as float32 unless a dtype is given.
@@ -193,25 +193,25 @@ fn rfftfreq(
     stream: Option<StreamArg>,
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (stream, dtype) = (placed("rfftfreq", stream, device)?, or(dtype, DType::Float32));
-    on(stream, || transforms::rfftfreq(n, d, dtype)).map(Made::from)
+    record_on(stream, || transforms::rfftfreq(n, d, dtype)).map(NewArray::from)
 }
 
 /// Frequency zero moved from the front to the middle of `axes`, of all by default.
 #[pyfunction]
 #[pyo3(signature = (a, axes = None, stream = None))]
-fn fftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn fftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || transforms::fftshift(&a, self::axes(axes.as_ref()))).map(Made::from)
+    record_on(stream, || transforms::fftshift(&a, self::axes(axes.as_ref()))).map(NewArray::from)
 }
 
 /// Frequency zero moved from the middle to the front of `axes`, of all by default: the inverse of `fftshift`.
 #[pyfunction]
 #[pyo3(signature = (a, axes = None, stream = None))]
-fn ifftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn ifftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || transforms::ifftshift(&a, self::axes(axes.as_ref()))).map(Made::from)
+    record_on(stream, || transforms::ifftshift(&a, self::axes(axes.as_ref()))).map(NewArray::from)
 }
 
 /// Transforms of frames of `n_fft` numbers of the last axis: `(..., time)` to `(..., frequency, frame)`.
@@ -237,7 +237,7 @@ fn stft(
     norm: Option<&str>,
     onesided: Option<bool>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (x, window) = (x.alone(), window.map(Operand::alone));
     // Without padding its mode does not matter.
     let padding = if center { super::shaping::pad_mode("stft", pad_mode)? } else { PadMode::Constant };
@@ -249,7 +249,7 @@ fn stft(
         norm: norm_of("stft", norm)?,
         onesided,
     };
-    on(stream, || transforms::stft(&x, n_fft, frames, padding)).map(Made::from)
+    record_on(stream, || transforms::stft(&x, n_fft, frames, padding)).map(NewArray::from)
 }
 
 /// The real signal whose `stft` is `(..., frequency, frame)`: `(..., time)`.
@@ -274,7 +274,7 @@ fn istft(
     onesided: Option<bool>,
     length: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (matrix, window) = (stft_matrix.alone(), window.map(Operand::alone));
     let frames = Frames {
         hop: hop_length,
@@ -284,7 +284,7 @@ fn istft(
         norm: norm_of("istft", norm)?,
         onesided,
     };
-    on(stream, || transforms::istft(&matrix, n_fft, frames, length)).map(Made::from)
+    record_on(stream, || transforms::istft(&matrix, n_fft, frames, length)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

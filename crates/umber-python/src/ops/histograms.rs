@@ -7,7 +7,7 @@ use umber_core::ops::{self, BinRule, Bins, Density};
 
 use crate::args::{Operand, StreamArg, compute, index};
 use crate::array::PyArray;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// How often each integer from zero on occurs in `x`, as int32, or the sum of the `weights` of its occurrences, in floating
 /// point; at least `minlength` elements. `x` is evaluated.
@@ -19,9 +19,9 @@ fn bincount(
     weights: Option<Operand>,
     minlength: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (x, weights) = (x.alone(), weights.map(Operand::alone));
-    compute(py, stream, || ops::bincount(&x, weights.as_ref(), minlength)).map(Made::from)
+    compute(py, stream, || ops::bincount(&x, weights.as_ref(), minlength)).map(NewArray::from)
 }
 
 fn bins_of(op: &str, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyResult<Bins> {
@@ -85,11 +85,11 @@ fn histogram_bin_edges(
     range: Option<(f64, f64)>,
     weights: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let _ = weights;
     let bins = bins.map_or(Ok(Bins::Count(10, range)), |bins| bins_of("histogram_bin_edges", bins, range))?;
     let a = a.alone();
-    compute(py, stream, || ops::histogram_bin_edges(&a, &bins)).map(Made::from)
+    compute(py, stream, || ops::histogram_bin_edges(&a, &bins)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -11,7 +11,7 @@ use crate::args::{Ints, Operand, StreamArg, compute};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// A sequence of arrays, or the parts of one array along its first axis.
 pub(super) fn rows(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
@@ -89,7 +89,7 @@ fn indices(
     } else {
         compute(py, stream, || ops::stack(&along.iter().collect::<Vec<_>>(), 0))?
     };
-    Ok(Made::from(stacked).object(py)?.into_any())
+    Ok(NewArray::from(stacked).object(py)?.into_any())
 }
 
 /// Index arrays that pick the rectangle of the given rows, columns, …: each runs along an axis of its own. A bool array picks
@@ -111,7 +111,7 @@ fn first_runs_fastest(op: &str, order: &str) -> PyResult<bool> {
 }
 
 /// The lengths in the other order.
-fn turned(shape: &Shape) -> Shape {
+fn reversed_shape(shape: &Shape) -> Shape {
     shape.iter().rev().copied().collect()
 }
 
@@ -131,7 +131,7 @@ fn unravel_index<'py>(
     if !first_runs_fastest("unravel_index", order)? {
         return tuple(py, compute(py, stream, || ops::unravel_index(&indices, &shape))?);
     }
-    let mut found = compute(py, stream, || ops::unravel_index(&indices, &turned(&shape)))?;
+    let mut found = compute(py, stream, || ops::unravel_index(&indices, &reversed_shape(&shape)))?;
     found.reverse();
     tuple(py, found)
 }
@@ -151,19 +151,19 @@ fn ravel_multi_index(
     mode: Option<&Bound<'_, PyAny>>,
     order: &str,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let shape = Shape::checked("ravel_multi_index", dims.as_slice()).or_raise()?;
     let along = rows("ravel_multi_index", multi_index)?;
-    let mut modes = super::choosing::modes_of("ravel_multi_index", mode)?;
+    let mut modes = super::selecting::modes_of("ravel_multi_index", mode)?;
     let mut along: Vec<&Array> = along.iter().collect();
     let shape = if first_runs_fastest("ravel_multi_index", order)? {
         along.reverse();
         modes.reverse();
-        turned(&shape)
+        reversed_shape(&shape)
     } else {
         shape
     };
-    compute(py, stream, || ops::ravel_multi_index(&along, &shape, &modes)).map(Made::from)
+    compute(py, stream, || ops::ravel_multi_index(&along, &shape, &modes)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

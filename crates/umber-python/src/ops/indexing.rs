@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 use umber_core::ops;
 
-use crate::args::{Ints, Operand, StreamArg, on};
-use crate::made::Made;
-use crate::ops::choosing::mode_of;
+use crate::args::{Ints, Operand, StreamArg, record_on};
+use crate::new_array::NewArray;
+use crate::ops::selecting::mode_of;
 
 /// Elements of `a` at `indices` along `axis` (of the flattened array by default).
 ///
@@ -18,9 +18,9 @@ fn take(
     axis: Option<i64>,
     mode: &str,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, indices, mode) = (a.alone(), indices.alone(), mode_of("take", mode)?);
-    on(stream, || ops::take_within(&a, &indices, axis, mode)).map(Made::from)
+    record_on(stream, || ops::take_within(&a, &indices, axis, mode)).map(NewArray::from)
 }
 
 /// Elements of `a` at `indices` along `axis` (of the flattened array if `None`), other axes matched one to one.
@@ -31,9 +31,9 @@ fn take_along_axis(
     indices: Operand,
     axis: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, indices) = (a.alone(), indices.alone());
-    on(stream, || ops::take_along_axis(&a, &indices, axis)).map(Made::from)
+    record_on(stream, || ops::take_along_axis(&a, &indices, axis)).map(NewArray::from)
 }
 
 /// `a` with `values` put at `indices` along `axis` (of the flattened array if `None`).
@@ -45,10 +45,10 @@ fn put_along_axis(
     values: Operand,
     axis: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, indices) = (a.alone(), indices.alone());
     let values = values.beside(&a)?;
-    on(stream, || ops::put_along_axis(&a, &indices, &values, axis)).map(Made::from)
+    record_on(stream, || ops::put_along_axis(&a, &indices, &values, axis)).map(NewArray::from)
 }
 
 /// The part of `a` of lengths `slice_size` from `start_indices` along `axes`.
@@ -60,9 +60,10 @@ fn slice(
     axes: Ints,
     slice_size: Ints,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, start) = (a.alone(), start_indices.alone());
-    on(stream, || ops::dynamic_slice(&a, &start, axes.as_slice(), slice_size.as_slice())).map(Made::from)
+    record_on(stream, || ops::dynamic_slice(&a, &start, axes.as_slice(), slice_size.as_slice()))
+        .map(NewArray::from)
 }
 
 /// `a` with `update` in place of the part from `start_indices` along `axes`.
@@ -74,10 +75,10 @@ fn slice_update(
     start_indices: Operand,
     axes: Ints,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (a, start) = (a.alone(), start_indices.alone());
     let update = update.beside(&a)?;
-    on(stream, || ops::dynamic_slice_update(&a, &update, &start, axes.as_slice())).map(Made::from)
+    record_on(stream, || ops::dynamic_slice_update(&a, &update, &start, axes.as_slice())).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,8 +6,8 @@ use umber_core::Array;
 use umber_core::ops::{self, EdgeOrder, Outside, Samples};
 
 use super::shaping::wrap;
-use crate::args::{Ints, Operand, StreamArg, axes, on};
-use crate::made::Made;
+use crate::args::{Ints, Operand, StreamArg, axes, record_on};
+use crate::new_array::NewArray;
 
 /// Straight lines between the points `(xp, fp)`, at every element of `x`.
 ///
@@ -23,13 +23,13 @@ fn interp(
     right: Option<Operand>,
     period: Option<f64>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (xp, fp) = (xp.alone(), fp.alone());
     let x = x.beside(&xp)?;
     let left = left.map(|left| left.beside(&fp)).transpose()?;
     let right = right.map(|right| right.beside(&fp)).transpose()?;
     let outside = Outside { left: left.as_ref(), right: right.as_ref(), period };
-    on(stream, || ops::interp(&x, &xp, &fp, outside)).map(Made::from)
+    record_on(stream, || ops::interp(&x, &xp, &fp, outside)).map(NewArray::from)
 }
 
 /// Slopes of `f` along `axis` (each of all axes by default) from differences of neighbours: an array, or a list of them.
@@ -56,9 +56,9 @@ fn gradient(
     let f = f.alone();
     let spacing: Vec<Array> = varargs.into_iter().map(|step| step.beside(&f)).collect::<PyResult<_>>()?;
     let spacing: Vec<&Array> = spacing.iter().collect();
-    let slopes = on(stream, || ops::gradient(&f, &spacing, axes(axis.as_ref()), edges))?;
+    let slopes = record_on(stream, || ops::gradient(&f, &spacing, axes(axis.as_ref()), edges))?;
     match <[Array; 1]>::try_from(slopes) {
-        Ok([one]) => Ok(Made::from(one).object(py)?.into_any()),
+        Ok([one]) => Ok(NewArray::from(one).object(py)?.into_any()),
         Err(many) => Ok(wrap(many).into_pyobject(py)?.into_any()),
     }
 }
@@ -72,10 +72,10 @@ fn trapezoid(
     dx: f64,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (y, x) = (y.alone(), x.map(Operand::alone));
     let samples = x.as_ref().map_or(Samples::Every(dx), Samples::At);
-    on(stream, || ops::trapezoid(&y, samples, axis)).map(Made::from)
+    record_on(stream, || ops::trapezoid(&y, samples, axis)).map(NewArray::from)
 }
 
 /// Differences of neighbours in the flattened array, with `to_begin` in front of them and `to_end` behind.
@@ -86,11 +86,11 @@ fn ediff1d(
     to_end: Option<Operand>,
     to_begin: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let ary = ary.alone();
     let to_end = to_end.map(|end| end.beside(&ary)).transpose()?;
     let to_begin = to_begin.map(|begin| begin.beside(&ary)).transpose()?;
-    on(stream, || ops::ediff1d(&ary, to_end.as_ref(), to_begin.as_ref())).map(Made::from)
+    record_on(stream, || ops::ediff1d(&ary, to_end.as_ref(), to_begin.as_ref())).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

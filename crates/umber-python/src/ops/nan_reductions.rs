@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use umber_core::ops;
 
-use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::args::{Ints, Operand, StreamArg, axes, keep, record_on};
 use crate::dtype::{DtypeArg, summing};
-use crate::made::Made;
+use crate::new_array::NewArray;
+use crate::ops::masked_reductions::Selected;
 use crate::ops::reductions::{arg_reductions, reductions};
-use crate::ops::selection::Selected;
 
 /// Reductions over any axes of selected elements, from a start, that may compute in a given dtype.
 macro_rules! folds {
@@ -30,11 +30,11 @@ macro_rules! folds {
                 initial: Option<Operand>,
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let a = a.alone();
                 let selected = Selected::new(&a, dtype, initial, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(Made::from)
+                record_on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(NewArray::from)
             }
         )*
 
@@ -69,11 +69,11 @@ macro_rules! extrema {
                 initial: Option<Operand>,
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let a = a.alone();
                 let selected = Selected::new(&a, None, initial, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(Made::from)
+                record_on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(NewArray::from)
             }
         )*
 
@@ -107,11 +107,11 @@ fn nanmean(
     dtype: Option<DtypeArg>,
     r#where: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let a = a.alone();
     let selected = Selected::new(&a, dtype, None, r#where)?;
     let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-    on(stream, || ops::nanmean(&a, axes, keep, selected.selection())).map(Made::from)
+    record_on(stream, || ops::nanmean(&a, axes, keep, selected.selection())).map(NewArray::from)
 }
 
 arg_reductions! {
@@ -144,11 +144,11 @@ macro_rules! dispersions {
                 r#where: Option<Operand>,
                 mean: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (a, ddof) = (a.alone(), correction.unwrap_or(ddof));
                 let selected = Selected::new(&a, dtype, None, r#where)?.around(&a, mean)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                on(stream, || ops::$name(&a, axes, keep, ddof, selected.selection())).map(Made::from)
+                record_on(stream, || ops::$name(&a, axes, keep, ddof, selected.selection())).map(NewArray::from)
             }
         )*
 
@@ -176,10 +176,10 @@ macro_rules! scans {
                 axis: Option<i64>,
                 dtype: Option<DtypeArg>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let a = a.alone();
                 let order = ops::ScanOrder { axis, ..ops::ScanOrder::default() };
-                on(stream, || ops::$name(&a, order, summing(dtype, a.dtype()))).map(Made::from)
+                record_on(stream, || ops::$name(&a, order, summing(dtype, a.dtype()))).map(NewArray::from)
             }
         )*
 

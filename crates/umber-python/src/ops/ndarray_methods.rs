@@ -6,14 +6,14 @@ use pyo3::types::PyTuple;
 use umber_core::Array;
 use umber_core::ops::{self, SortOrder};
 
-use super::choosing::mode_of;
-use super::editing::repeated;
+use super::insert_delete::repeated;
 use super::searching::{insertion_points, tuple};
-use crate::args::{Ints, Operand, StreamArg, axes, check_fits, compute, keep, on};
+use super::selecting::mode_of;
+use crate::args::{Ints, Operand, StreamArg, axes, check_fits, compute, keep, record_on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, summing};
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// NumPy's names of sorting algorithms, of which one serves for all.
 fn check_kind(op: &str, kind: Option<&str>) -> PyResult<()> {
@@ -37,25 +37,30 @@ impl PyArray {
 impl PyArray {
     /// Complex conjugate of each element.
     #[pyo3(signature = (*, stream = None))]
-    fn conjugate(&self, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::conjugate(&self.get())).map(Made::from)
+    fn conjugate(&self, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::conjugate(&self.get())).map(NewArray::from)
     }
 
     /// The elements limited to `min..=max`; `None` does not limit.
     #[pyo3(signature = (min = None, max = None, *, stream = None))]
-    fn clip(&self, min: Option<Operand>, max: Option<Operand>, stream: Option<StreamArg>) -> PyResult<Made> {
+    fn clip(
+        &self,
+        min: Option<Operand>,
+        max: Option<Operand>,
+        stream: Option<StreamArg>,
+    ) -> PyResult<NewArray> {
         let a = self.get();
         let low = min.map(|low| low.beside(&a)).transpose()?;
         let high = max.map(|high| high.beside(&a)).transpose()?;
-        on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(Made::from)
+        record_on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(NewArray::from)
     }
 
     /// The dot product with `b`: over the last axis of this array and the second to last (or only) one of `b`.
     #[pyo3(signature = (b, *, stream = None))]
-    fn dot(&self, b: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+    fn dot(&self, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
         let a = self.get();
         let b = b.beside(&a)?;
-        on(stream, || ops::dot(&a, &b)).map(Made::from)
+        record_on(stream, || ops::dot(&a, &b)).map(NewArray::from)
     }
 
     /// The indices of the elements that are not zero: a tuple of a uint32 array for each axis. The array is evaluated.
@@ -74,15 +79,15 @@ impl PyArray {
         condition: Operand,
         axis: Option<i64>,
         stream: Option<StreamArg>,
-    ) -> PyResult<Made> {
+    ) -> PyResult<NewArray> {
         let (a, condition) = (self.get(), condition.alone());
-        compute(py, stream, || ops::compress(&condition, &a, axis)).map(Made::from)
+        compute(py, stream, || ops::compress(&condition, &a, axis)).map(NewArray::from)
     }
 
     /// Largest element over `axis` minus the smallest.
     #[pyo3(signature = (axis = None, keepdims = false, *, stream = None))]
-    fn ptp(&self, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::ptp(&self.get(), axes(axis.as_ref()), keep(keepdims))).map(Made::from)
+    fn ptp(&self, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::ptp(&self.get(), axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
     }
 
     /// The sum of the elements on a diagonal of two axes.
@@ -94,10 +99,10 @@ impl PyArray {
         axis2: i64,
         dtype: Option<DtypeArg>,
         stream: Option<StreamArg>,
-    ) -> PyResult<Made> {
+    ) -> PyResult<NewArray> {
         let a = self.get();
         let dtype = summing(dtype, a.dtype());
-        on(stream, || ops::trace(&a, offset, axis1, axis2, dtype)).map(Made::from)
+        record_on(stream, || ops::trace(&a, offset, axis1, axis2, dtype)).map(NewArray::from)
     }
 
     /// Each element `repeats` times along `axis` (of the flattened array by default): a number, or one for each element.
@@ -107,7 +112,7 @@ impl PyArray {
         repeats: &Bound<'_, PyAny>,
         axis: Option<i64>,
         stream: Option<StreamArg>,
-    ) -> PyResult<Made> {
+    ) -> PyResult<NewArray> {
         repeated(repeats.py(), &self.get(), repeats, axis, stream)
     }
 
@@ -122,7 +127,7 @@ impl PyArray {
         side: &str,
         sorter: Option<Operand>,
         stream: Option<StreamArg>,
-    ) -> PyResult<Made> {
+    ) -> PyResult<NewArray> {
         insertion_points(Operand::Array(self.get()), v, side, sorter, stream)
     }
 
@@ -135,16 +140,16 @@ impl PyArray {
         kind: Option<&str>,
         stable: Option<bool>,
         stream: Option<StreamArg>,
-    ) -> PyResult<Made> {
+    ) -> PyResult<NewArray> {
         let _ = stable;
         check_kind("argsort", kind)?;
-        on(stream, || ops::argsort(&self.get(), axis, SortOrder::Ascending)).map(Made::from)
+        record_on(stream, || ops::argsort(&self.get(), axis, SortOrder::Ascending)).map(NewArray::from)
     }
 
     /// Indices that partition the array along `axis` about its `kth` element, as uint32.
     #[pyo3(signature = (kth, axis = -1, *, stream = None))]
-    fn argpartition(&self, kth: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::argpartition(&self.get(), kth, axis)).map(Made::from)
+    fn argpartition(&self, kth: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::argpartition(&self.get(), kth, axis)).map(NewArray::from)
     }
 
     /// Sort the array in place along `axis`, as NumPy's method does, and return it; `sort` of the module returns a new
@@ -159,7 +164,7 @@ impl PyArray {
     ) -> PyResult<Bound<'py, Self>> {
         let _ = stable;
         check_kind("sort", kind)?;
-        let sorted = on(stream, || ops::sort(&slf.get().get(), Some(axis), SortOrder::Ascending))?;
+        let sorted = record_on(stream, || ops::sort(&slf.get().get(), Some(axis), SortOrder::Ascending))?;
         Self::replaced(slf, sorted)
     }
 
@@ -172,7 +177,7 @@ impl PyArray {
         axis: i64,
         stream: Option<StreamArg>,
     ) -> PyResult<Bound<'py, Self>> {
-        let parted = on(stream, || ops::partition(&slf.get().get(), kth, Some(axis)))?;
+        let parted = record_on(stream, || ops::partition(&slf.get().get(), kth, Some(axis)))?;
         Self::replaced(slf, parted)
     }
 
@@ -209,7 +214,7 @@ impl PyArray {
     ) -> PyResult<Bound<'py, Self>> {
         let (a, py) = (slf.get().get(), slf.py());
         let (indices, values, mode) = (indices.alone(), values.beside(&a)?, mode_of("put", mode)?);
-        crate::indexing::settle(py, [&indices])?;
+        crate::indexing::evaluate_index(py, [&indices])?;
         let changed = compute(py, stream, || ops::put(&a, &indices, &values, mode))?;
         Self::replaced(slf, changed)
     }

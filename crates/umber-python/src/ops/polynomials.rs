@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use umber_core::ops::{self, CovarianceUnit, Powers};
 
-use crate::args::{Operand, StreamArg, compute, on};
+use crate::args::{Operand, StreamArg, compute, record_on};
 use crate::array::PyArray;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Functions of two polynomials.
 macro_rules! arithmetic {
@@ -17,9 +17,9 @@ macro_rules! arithmetic {
             /// Polynomials are vectors of coefficients, the highest power first.
             #[pyfunction]
             #[pyo3(signature = (a1, a2, *, stream = None))]
-            fn $name(a1: Operand, a2: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a1: Operand, a2: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let (a, b) = Operand::pair(a1, a2)?;
-                on(stream, || ops::$name(&a, &b)).map(Made::from)
+                record_on(stream, || ops::$name(&a, &b)).map(NewArray::from)
             }
         )*
 
@@ -39,28 +39,28 @@ arithmetic! {
 /// Values of the polynomial with coefficients `p`, the highest power first, at every element of `x`.
 #[pyfunction]
 #[pyo3(signature = (p, x, *, stream = None))]
-fn polyval(p: Operand, x: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn polyval(p: Operand, x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let p = p.alone();
     let x = x.beside(&p)?;
-    on(stream, || ops::polyval(&p, &x)).map(Made::from)
+    record_on(stream, || ops::polyval(&p, &x)).map(NewArray::from)
 }
 
 /// Derivative of the polynomial with coefficients `p`, taken `m` times.
 #[pyfunction]
 #[pyo3(signature = (p, m = 1, *, stream = None))]
-fn polyder(p: Operand, m: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn polyder(p: Operand, m: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let p = p.alone();
-    on(stream, || ops::polyder(&p, m)).map(Made::from)
+    record_on(stream, || ops::polyder(&p, m)).map(NewArray::from)
 }
 
 /// Integral of the polynomial with coefficients `p`, taken `m` times. `k` are the values at zero, one for all or one for
 /// each, the first integral's first; zero by default. Integers answer float32.
 #[pyfunction]
 #[pyo3(signature = (p, m = 1, k = None, *, stream = None))]
-fn polyint(p: Operand, m: i64, k: Option<Operand>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn polyint(p: Operand, m: i64, k: Option<Operand>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let p = p.alone();
     let k = k.map(|k| k.beside(&p)).transpose()?;
-    on(stream, || ops::polyint(&p, m, k.as_ref())).map(Made::from)
+    record_on(stream, || ops::polyint(&p, m, k.as_ref())).map(NewArray::from)
 }
 
 /// Coefficients of the polynomial of degree `deg` that lies closest to the points `(x, y)`, the highest power first.
@@ -93,18 +93,18 @@ fn polyfit(
     let coefficients = if full || rcond.is_some() {
         let fit = compute(py, stream, || ops::polyfit_full(&x, &y, deg, w, rcond))?;
         if full {
-            let arrays = [fit.coefficients, fit.residuals, fit.rank, fit.values].map(Made::from);
+            let arrays = [fit.coefficients, fit.residuals, fit.rank, fit.values].map(NewArray::from);
             let [p, residuals, rank, values] = arrays;
             return Ok((p, residuals, rank, values, fit.tolerance).into_pyobject(py)?.into_any());
         }
         fit.coefficients
     } else {
-        on(stream, || ops::polyfit(&x, &y, deg, w))?
+        record_on(stream, || ops::polyfit(&x, &y, deg, w))?
     };
-    let coefficients = Made::from(coefficients);
+    let coefficients = NewArray::from(coefficients);
     let Some(unit) = cov.0 else { return Ok(coefficients.object(py)?.into_any()) };
-    let covariances = on(stream, || ops::polyfit_covariance(&x, &y, deg, w, unit))?;
-    Ok((coefficients, Made::from(covariances)).into_pyobject(py)?.into_any())
+    let covariances = record_on(stream, || ops::polyfit_covariance(&x, &y, deg, w, unit))?;
+    Ok((coefficients, NewArray::from(covariances)).into_pyobject(py)?.into_any())
 }
 
 /// `cov`: a bool, or "unscaled".
@@ -150,28 +150,28 @@ fn polydiv(
 /// The eigenvalues of its companion matrix, computed in double precision. `p` is evaluated, since leading zeros do not count.
 #[pyfunction]
 #[pyo3(signature = (p, *, stream = None))]
-fn roots(py: Python<'_>, p: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn roots(py: Python<'_>, p: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let p = p.alone();
-    compute(py, stream, || ops::roots(&p)).map(Made::from)
+    compute(py, stream, || ops::roots(&p)).map(NewArray::from)
 }
 
 /// Coefficients of the polynomial with these roots, or with the eigenvalues of a square matrix as roots; the first is one.
 /// Integers answer float32.
 #[pyfunction]
 #[pyo3(signature = (seq_of_zeros, *, stream = None))]
-fn poly(seq_of_zeros: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn poly(seq_of_zeros: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let zeros = seq_of_zeros.alone();
-    on(stream, || ops::poly(&zeros)).map(Made::from)
+    record_on(stream, || ops::poly(&zeros)).map(NewArray::from)
 }
 
 /// Powers of the elements of a vector, those of `x[i]` in row `i`: `N` of them, falling unless `increasing`.
 #[pyfunction]
 #[pyo3(signature = (x, N = None, increasing = false, *, stream = None))]
 #[expect(non_snake_case, reason = "the argument's public name")]
-fn vander(x: Operand, N: Option<i64>, increasing: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+fn vander(x: Operand, N: Option<i64>, increasing: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let x = x.alone();
     let powers = if increasing { Powers::Rising } else { Powers::Falling };
-    on(stream, || ops::vander(&x, N, powers)).map(Made::from)
+    record_on(stream, || ops::vander(&x, N, powers)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,10 +6,10 @@ use pyo3::types::PyComplex;
 use umber_core::ops::{self, NanPolicy, QuantileMethod};
 use umber_core::{Array, DType, Error};
 
-use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::args::{Ints, Operand, StreamArg, axes, keep, record_on};
 use crate::array::PyArray;
 use crate::convert::from_object;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// The parts of the whole: an array as it is, Python's numbers in double precision.
 fn parts(op: &str, q: &Bound<'_, PyAny>) -> PyResult<Array> {
@@ -64,19 +64,19 @@ macro_rules! quantiles {
                 keepdims: bool,
                 weights: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (a, q) = (a.alone(), parts(stringify!($name), q)?);
                 let method = method_of(stringify!($name), method)?;
                 if let Some(weights) = weights.map(Operand::alone) {
                     check_weighted(stringify!($name), method)?;
                     let renamed = |error: Error| error.with_op(stringify!($name));
-                    return on(stream, || {
+                    return record_on(stream, || {
                         let axes = axes(axis.as_ref());
                         ops::$weighted(&a, &q, &weights, axes, keep(keepdims), NanPolicy::$nan).map_err(renamed)
                     })
-                    .map(Made::from);
+                    .map(NewArray::from);
                 }
-                on(stream, || ops::$name(&a, &q, axes(axis.as_ref()), keep(keepdims), method)).map(Made::from)
+                record_on(stream, || ops::$name(&a, &q, axes(axis.as_ref()), keep(keepdims), method)).map(NewArray::from)
             }
         )*
 

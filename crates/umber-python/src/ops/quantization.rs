@@ -7,10 +7,10 @@ use umber_core::ops::{
 };
 use umber_core::{Array, DType};
 
-use crate::args::{Operand, StreamArg, on};
+use crate::args::{Operand, StreamArg, record_on};
 use crate::dtype::{DtypeArg, beside, or};
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// The way of storing that a call asks for.
 fn how(op: &str, mode: &str, group_size: Option<i64>, bits: Option<i64>) -> PyResult<Quantization> {
@@ -80,11 +80,11 @@ fn quantize(
     mode: &str,
     global_scale: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<Made>> {
+) -> PyResult<Vec<NewArray>> {
     let how = how("quantize", mode, group_size, bits)?;
     let (w, scale) = (w.alone(), global_scale.map(Operand::alone));
-    let parts = on(stream, || ops::quantize(&w, how, scale.as_ref()))?;
-    Ok(parts.into_iter().map(Made::from).collect())
+    let parts = record_on(stream, || ops::quantize(&w, how, scale.as_ref()))?;
+    Ok(parts.into_iter().map(NewArray::from).collect())
 }
 
 /// What the arrays that `quantize` gives stand for: `scales * codes + biases`, group by group.
@@ -104,12 +104,12 @@ fn dequantize(
     global_scale: Option<Operand>,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let how = how("dequantize", mode, group_size, bits)?;
     let (words, scales, biases) = (w.alone(), scales.alone(), biases.map(Operand::alone));
     let (scale, dtype) = (global_scale.map(Operand::alone), beside(dtype, scales.dtype()));
     let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
-    on(stream, || ops::dequantize(w, scale.as_ref(), dtype)).map(Made::from)
+    record_on(stream, || ops::dequantize(w, scale.as_ref(), dtype)).map(NewArray::from)
 }
 
 /// The product of `x` with a quantised matrix: `x @ w.T`, or `x @ w` without `transpose`.
@@ -130,11 +130,11 @@ fn quantized_matmul(
     bits: Option<i64>,
     mode: &str,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let how = how("quantized_matmul", mode, group_size, bits)?;
     let (x, words, scales, biases) = (x.alone(), w.alone(), scales.alone(), biases.map(Operand::alone));
     let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
-    on(stream, || ops::quantized_matmul(&x, w, transposed_if(transpose))).map(Made::from)
+    record_on(stream, || ops::quantized_matmul(&x, w, transposed_if(transpose))).map(NewArray::from)
 }
 
 /// `quantized_matmul` of matrices picked by flat indices into the batch axes of `x` and of `w`.
@@ -159,7 +159,7 @@ fn gather_qmm(
     global_scale: Option<Operand>,
     sorted_indices: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let _ = sorted_indices;
     let how = how("gather_qmm", mode, group_size, bits)?;
     let (x, words, scales) = (x.alone(), w.alone(), scales.alone());
@@ -167,7 +167,8 @@ fn gather_qmm(
         [biases, lhs_indices, rhs_indices, global_scale].map(|given| given.map(Operand::alone));
     let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
     let picks = Gathered { lhs: lhs.as_ref(), rhs: rhs.as_ref() };
-    on(stream, || ops::gather_qmm(&x, w, picks, transposed_if(transpose), scale.as_ref())).map(Made::from)
+    record_on(stream, || ops::gather_qmm(&x, w, picks, transposed_if(transpose), scale.as_ref()))
+        .map(NewArray::from)
 }
 
 /// The product `x @ w.T` of matrices that are both quantised, in mode 'nvfp4', 'mxfp8' or 'mxfp4'.
@@ -188,14 +189,14 @@ fn qqmm(
     global_scale_x: Option<Operand>,
     global_scale_w: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let how = how("qqmm", mode, group_size, bits)?;
     let (x, words) = (x.alone(), w.alone());
     let [scales, of_x, of_w] =
         [scales, global_scale_x, global_scale_w].map(|given| given.map(Operand::alone));
     let w = maybe_quantized("qqmm", &words, scales.as_ref(), how)?;
     let global = global_scales("qqmm", of_x.as_ref(), of_w.as_ref())?;
-    on(stream, || ops::qqmm(&x, w, global)).map(Made::from)
+    record_on(stream, || ops::qqmm(&x, w, global)).map(NewArray::from)
 }
 
 /// `qqmm` of matrices picked by flat indices into the batch axes of `x` and of `w`.
@@ -218,7 +219,7 @@ fn gather_qqmm(
     global_scale_w: Option<Operand>,
     sorted_indices: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let _ = sorted_indices;
     let how = how("gather_qqmm", mode, group_size, bits)?;
     let (x, words) = (x.alone(), w.alone());
@@ -227,7 +228,7 @@ fn gather_qqmm(
     let w = maybe_quantized("gather_qqmm", &words, scales.as_ref(), how)?;
     let global = global_scales("gather_qqmm", of_x.as_ref(), of_w.as_ref())?;
     let picks = Gathered { lhs: lhs.as_ref(), rhs: rhs.as_ref() };
-    on(stream, || ops::gather_qqmm(&x, w, picks, global)).map(Made::from)
+    record_on(stream, || ops::gather_qqmm(&x, w, picks, global)).map(NewArray::from)
 }
 
 /// The nearest float of eight bits (E4M3 of the OCP's 8-bit specification), in uint8, to each real number.
@@ -235,15 +236,15 @@ fn gather_qqmm(
 /// Ties go to even; magnitudes above 448 become that, NaN stays NaN.
 #[pyfunction]
 #[pyo3(signature = (x, *, stream = None))]
-fn to_fp8(x: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
-    on(stream, || ops::to_fp8(&x.alone())).map(Made::from)
+fn to_fp8(x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
+    record_on(stream, || ops::to_fp8(&x.alone())).map(NewArray::from)
 }
 
 /// The number that each float of eight bits (E4M3), in uint8, is; of `dtype`, bfloat16 by default.
 #[pyfunction]
 #[pyo3(signature = (x, dtype = None, *, stream = None))]
-fn from_fp8(x: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<Made> {
-    on(stream, || ops::from_fp8(&x.alone(), or(dtype, DType::BFloat16))).map(Made::from)
+fn from_fp8(x: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<NewArray> {
+    record_on(stream, || ops::from_fp8(&x.alone(), or(dtype, DType::BFloat16))).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

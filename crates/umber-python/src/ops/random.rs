@@ -6,12 +6,12 @@ use umber_core::ops::random::{self, Replacement, Samples};
 use umber_core::{Array, DType};
 
 use super::random_state;
-use crate::args::{Ints, Operand, StreamArg, on};
+use crate::args::{Ints, Operand, StreamArg, record_on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
-use crate::explain::shortened;
-use crate::made::Made;
+use crate::error_text::shortened;
+use crate::new_array::NewArray;
 
 /// An optional array argument, as the core takes it.
 fn given(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
@@ -37,8 +37,8 @@ fn bits_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
 
 /// A key from a seed (an integer from 0 to 2**64 - 1): two words, uint32.
 #[pyfunction]
-fn key(seed: &Bound<'_, PyAny>) -> PyResult<Made> {
-    random::key(bits_of("key", seed)?).or_raise().map(Made::from)
+fn key(seed: &Bound<'_, PyAny>) -> PyResult<NewArray> {
+    random::key(bits_of("key", seed)?).or_raise().map(NewArray::from)
 }
 
 /// Set the global key from a seed (an integer from 0 to 2**64 - 1).
@@ -50,9 +50,9 @@ fn seed(seed: &Bound<'_, PyAny>) -> PyResult<()> {
 /// `num` keys from one.
 #[pyfunction]
 #[pyo3(signature = (key, num = 2, stream = None))]
-fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let key = key.get().get();
-    on(stream, || random::split(&key, num)).map(Made::from)
+    record_on(stream, || random::split(&key, num)).map(NewArray::from)
 }
 
 /// A scale, which cannot be negative. That of an array is not looked at: it may not be computed yet.
@@ -98,13 +98,13 @@ fn uniform(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[low.as_ref(), high.as_ref()], DType::Float32);
     let low = low.map_or_else(|| Array::scalar(0.0, dtype), Operand::alone);
     let high = high.map_or_else(|| Array::scalar(1.0, dtype), Operand::alone);
     let key = given(key);
-    on(stream, || random::uniform(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
-        .map(Made::from)
+    record_on(stream, || random::uniform(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
+        .map(NewArray::from)
 }
 
 /// Normally distributed numbers of mean `loc` and standard deviation `scale`.
@@ -120,13 +120,13 @@ fn normal(
     scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[loc.as_ref(), scale.as_ref()], DType::Float32);
     let (loc, scale, key) = (loc.map(Operand::alone), scale_of(scale)?, given(key));
-    on(stream, || {
+    record_on(stream, || {
         random::normal(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
     })
-    .map(Made::from)
+    .map(NewArray::from)
 }
 
 /// Bools that are true with probability `p`.
@@ -140,10 +140,11 @@ fn bernoulli(
     shape: Option<Ints>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let p = p.map_or_else(|| Array::scalar(0.5, DType::Float32), Operand::alone);
     let key = given(key);
-    on(stream, || random::bernoulli(&p, shape.as_ref().map(Ints::as_slice), key.as_ref())).map(Made::from)
+    record_on(stream, || random::bernoulli(&p, shape.as_ref().map(Ints::as_slice), key.as_ref()))
+        .map(NewArray::from)
 }
 
 /// Integers in `[low, high)`.
@@ -159,11 +160,11 @@ fn randint(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[Some(&low), Some(&high)], DType::Int32);
     let (low, high, key) = (low.alone(), high.alone(), given(key));
-    on(stream, || random::randint(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
-        .map(Made::from)
+    record_on(stream, || random::randint(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
+        .map(NewArray::from)
 }
 
 /// Normally distributed numbers that lie between `lower` and `upper`.
@@ -179,11 +180,12 @@ fn truncated_normal(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[Some(&lower), Some(&upper)], DType::Float32);
     let (lower, upper, key) = (lower.alone(), upper.alone(), given(key));
     let shape = shape.as_ref().map(Ints::as_slice);
-    on(stream, || random::truncated_normal(&lower, &upper, shape, dtype, key.as_ref())).map(Made::from)
+    record_on(stream, || random::truncated_normal(&lower, &upper, shape, dtype, key.as_ref()))
+        .map(NewArray::from)
 }
 
 /// Numbers of the standard Gumbel distribution.
@@ -197,9 +199,10 @@ fn gumbel(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (dtype, key) = (or(dtype, DType::Float32), given(key));
-    on(stream, || random::gumbel(shape_or_scalar(shape.as_ref()), dtype, key.as_ref())).map(Made::from)
+    record_on(stream, || random::gumbel(shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
+        .map(NewArray::from)
 }
 
 /// Numbers of the Laplace distribution with mean `loc` and scale `scale`.
@@ -215,7 +218,7 @@ fn laplace(
     scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (dtype, key) = (drawn(dtype, &[loc.as_ref(), scale.as_ref()], DType::Float32), given(key));
     // A number goes to the dtype directly, without rounding in between.
     let exact = |parameter: Operand| match parameter {
@@ -224,10 +227,10 @@ fn laplace(
     };
     check_scale(scale.as_ref())?;
     let (loc, scale) = (loc.map(exact), scale.map(exact));
-    on(stream, || {
+    record_on(stream, || {
         random::laplace(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
     })
-    .map(Made::from)
+    .map(NewArray::from)
 }
 
 /// Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`; of shape `shape + [d]`.
@@ -246,11 +249,12 @@ fn multivariate_normal(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[Some(&mean), Some(&cov)], DType::Float32);
     let (mean, cov) = (mean.alone(), cov.alone());
     let (shape, key) = (shape_or_scalar(shape.as_ref()), given(key));
-    on(stream, || random::multivariate_normal(&mean, &cov, shape, dtype, key.as_ref())).map(Made::from)
+    record_on(stream, || random::multivariate_normal(&mean, &cov, shape, dtype, key.as_ref()))
+        .map(NewArray::from)
 }
 
 /// Indices drawn with the probabilities that `softmax(logits)` gives along `axis`, as uint32.
@@ -265,7 +269,7 @@ fn categorical(
     num_samples: Option<i64>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (logits, key) = (logits.alone(), given(key));
     let samples = match (&shape, num_samples) {
         (Some(_), Some(_)) => {
@@ -277,7 +281,7 @@ fn categorical(
         (None, Some(count)) => Samples::Count(count),
         (None, None) => Samples::One,
     };
-    on(stream, || random::categorical(&logits, axis, samples, key.as_ref())).map(Made::from)
+    record_on(stream, || random::categorical(&logits, axis, samples, key.as_ref())).map(NewArray::from)
 }
 
 /// A random order of `0..x` for an integer `x`; of an array, its parts along `axis` in a random order.
@@ -288,19 +292,19 @@ fn permutation(
     axis: i64,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let key = given(key);
     if let Ok(array) = x.cast::<PyArray>() {
         let array = array.get().get();
-        return on(stream, || random::permuted(&array, axis, key.as_ref())).map(Made::from);
+        return record_on(stream, || random::permuted(&array, axis, key.as_ref())).map(NewArray::from);
     }
     match x.extract::<i64>() {
-        Ok(count) => on(stream, || random::permutation(count, key.as_ref())).map(Made::from),
+        Ok(count) => record_on(stream, || random::permutation(count, key.as_ref())).map(NewArray::from),
         Err(error) if !error.is_instance_of::<PyTypeError>(x.py()) => Err(error),
         // NumPy's arrays, and whatever else arrays are made of.
         Err(_) => match x.extract::<Operand>() {
             Ok(Operand::Array(array)) => {
-                on(stream, || random::permuted(&array, axis, key.as_ref())).map(Made::from)
+                record_on(stream, || random::permuted(&array, axis, key.as_ref())).map(NewArray::from)
             }
             Ok(Operand::Number(_)) | Err(_) => Err(PyTypeError::new_err(format!(
                 "[permutation] x: got {}, expected an integer or an array",
@@ -322,8 +326,8 @@ fn shuffle<'py>(
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'py, PyArray>> {
     let (old, key) = (x.value.alone(), given(key));
-    let new = on(stream, || random::shuffle(&old, axis, key.as_ref()))?;
-    let Some(array) = x.array else { return Made::from(new).object(py) };
+    let new = record_on(stream, || random::shuffle(&old, axis, key.as_ref()))?;
+    let Some(array) = x.array else { return NewArray::from(new).object(py) };
     array.get().update(py, new)?;
     Ok(array)
 }
@@ -365,7 +369,7 @@ fn choice(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
     size: Option<Ints>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     if shape.is_some() && size.is_some() {
         return Err(PyTypeError::new_err("[choice] got the shape under both of its names, expected it once"));
     }
@@ -382,7 +386,7 @@ fn choice(
             .or_raise()?,
         None => a.extract()?,
     };
-    on(stream, || {
+    record_on(stream, || {
         let shape = shape_or_scalar(shape.as_ref());
         let places = random::choice(count, shape, replacement, p.as_ref(), key.as_ref())?;
         match &source {
@@ -390,7 +394,7 @@ fn choice(
             None => Ok(places),
         }
     })
-    .map(Made::from)
+    .map(NewArray::from)
 }
 
 /// Numbers of the exponential distribution with mean `scale`.
@@ -405,11 +409,13 @@ fn exponential(
     scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[scale.as_ref()], DType::Float32);
     let (scale, key) = (scale_of(scale)?, given(key));
-    on(stream, || random::exponential(shape_or_scalar(shape.as_ref()), dtype, scale.as_ref(), key.as_ref()))
-        .map(Made::from)
+    record_on(stream, || {
+        random::exponential(shape_or_scalar(shape.as_ref()), dtype, scale.as_ref(), key.as_ref())
+    })
+    .map(NewArray::from)
 }
 
 /// Numbers of the gamma distribution with shape parameter `a` and the given scale, of mean `a * scale`.
@@ -425,11 +431,11 @@ fn gamma(
     scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[Some(&a), scale.as_ref()], DType::Float32);
     let (a, scale, key) = (a.alone(), scale_of(scale)?, given(key));
     let shape = shape.as_ref().map(Ints::as_slice);
-    on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(Made::from)
+    record_on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(NewArray::from)
 }
 
 /// Numbers of the beta distribution with parameters `a` and `b`, in `[0, 1]`; no gradient flows to them.
@@ -442,11 +448,11 @@ fn beta(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[Some(&a), Some(&b)], DType::Float32);
     let (a, b, key) = (a.alone(), b.alone(), given(key));
     let shape = shape.as_ref().map(Ints::as_slice);
-    on(stream, || random::beta(&a, &b, shape, dtype, key.as_ref())).map(Made::from)
+    record_on(stream, || random::beta(&a, &b, shape, dtype, key.as_ref())).map(NewArray::from)
 }
 
 /// Probabilities of the Dirichlet distribution: along the last axis they sum to one.
@@ -461,11 +467,11 @@ fn dirichlet(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[Some(&alpha)], DType::Float32);
     let (alpha, key) = (alpha.alone(), given(key));
     let shape = shape.as_ref().map(Ints::as_slice);
-    on(stream, || random::dirichlet(&alpha, shape, dtype, key.as_ref())).map(Made::from)
+    record_on(stream, || random::dirichlet(&alpha, shape, dtype, key.as_ref())).map(NewArray::from)
 }
 
 /// Counts of the Poisson distribution with mean `lam`, as an integer (int32 by default) or real dtype.
@@ -483,11 +489,11 @@ fn poisson(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let dtype = drawn(dtype, &[lam.as_ref()], DType::Int32);
     let lam = lam.map_or_else(|| Array::scalar(1.0, DType::Float32), Operand::alone);
     let (shape, key) = (shape.as_ref().map(Ints::as_slice), given(key));
-    on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(Made::from)
+    record_on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

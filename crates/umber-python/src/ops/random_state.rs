@@ -7,8 +7,8 @@ use umber_core::ops::random;
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;
+use crate::pytree::class_of;
 use crate::random_key;
-use crate::trees::class_of;
 
 /// The global key, as a sequence of one array that `compile` can capture.
 #[pyclass(name = "_RandomState", module = "umber.core.random", frozen)]

@@ -5,11 +5,11 @@ use pyo3::prelude::*;
 use umber_core::Scalar;
 use umber_core::ops::{self, Precision};
 
-use crate::args::{Ints, Operand, StreamArg, axes, keep, number, on, scan_order};
+use crate::args::{Ints, Operand, StreamArg, axes, keep, number, record_on, scan_order};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, summing};
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Reductions over any axes.
 macro_rules! reductions {
@@ -18,9 +18,9 @@ macro_rules! reductions {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
-            fn $name(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let a = a.alone();
-                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims))).map(Made::from)
+                record_on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
             }
         )*
 
@@ -44,9 +44,9 @@ macro_rules! arg_reductions {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
-            fn $name(a: Operand, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a: Operand, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let a = a.alone();
-                on(stream, || ops::$name(&a, axis, keep(keepdims))).map(Made::from)
+                record_on(stream, || ops::$name(&a, axis, keep(keepdims))).map(NewArray::from)
             }
         )*
 
@@ -76,9 +76,9 @@ macro_rules! scans {
                 reverse: bool,
                 inclusive: bool,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let a = a.alone();
-                on(stream, || ops::$name(&a, scan_order(axis, reverse, inclusive))).map(Made::from)
+                record_on(stream, || ops::$name(&a, scan_order(axis, reverse, inclusive))).map(NewArray::from)
             }
         )*
 
@@ -109,10 +109,10 @@ macro_rules! typed_scans {
                 inclusive: bool,
                 dtype: Option<DtypeArg>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let a = a.alone();
                 let order = scan_order(axis, reverse, inclusive);
-                on(stream, || ops::$function(&a, order, summing(dtype, a.dtype()))).map(Made::from)
+                record_on(stream, || ops::$function(&a, order, summing(dtype, a.dtype()))).map(NewArray::from)
             }
         )*
 
@@ -146,14 +146,14 @@ macro_rules! cumulative_scans {
                 dtype: Option<DtypeArg>,
                 include_initial: bool,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let a = a.alone();
                 let order = scan_order(axis, reverse, inclusive);
-                on(stream, || {
+                record_on(stream, || {
                     let scan = ops::$function(&a, order, summing(dtype, a.dtype()))?;
                     if include_initial { ops::with_initial(&scan, order, $initial) } else { Ok(scan) }
                 })
-                .map(Made::from)
+                .map(NewArray::from)
             }
         )*
 
@@ -172,10 +172,10 @@ cumulative_scans! {
 /// Exponentials over `axis` (all axes by default) divided by their sum; `precise` computes in float32 at least.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, precise = false, stream = None))]
-fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    let precision = if precise { Precision::Full } else { Precision::Given };
-    on(stream, || ops::softmax(&a, axes(axis.as_ref()), precision)).map(Made::from)
+    let precision = if precise { Precision::Full } else { Precision::Native };
+    record_on(stream, || ops::softmax(&a, axes(axis.as_ref()), precision)).map(NewArray::from)
 }
 
 /// The logarithm of `softmax` over `axis` (all axes by default): `(a - max(a)) - log(sum(exp(a - max(a))))`.
@@ -184,9 +184,9 @@ fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamA
 /// maximum it keeps the digits that `a - logsumexp(a)` loses. Raises IndexError for an axis that is not there.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
-fn log_softmax(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn log_softmax(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::log_softmax(&a, axes(axis.as_ref()))).map(Made::from)
+    record_on(stream, || ops::log_softmax(&a, axes(axis.as_ref()))).map(NewArray::from)
 }
 
 /// How many elements over `axis` are different from zero.
@@ -197,9 +197,9 @@ fn count_nonzero(
     axis: Option<Ints>,
     keepdims: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::count_nonzero(&a, axes(axis.as_ref()), keep(keepdims))).map(Made::from)
+    record_on(stream, || ops::count_nonzero(&a, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
 }
 
 /// Smallest and largest element over `axis`.
@@ -212,7 +212,7 @@ fn minmax(
     stream: Option<StreamArg>,
 ) -> PyResult<(PyArray, PyArray)> {
     let a = a.alone();
-    let (low, high) = on(stream, || ops::minmax(&a, axes(axis.as_ref()), keep(keepdims)))?;
+    let (low, high) = record_on(stream, || ops::minmax(&a, axes(axis.as_ref()), keep(keepdims)))?;
     Ok((low.into(), high.into()))
 }
 
@@ -227,11 +227,11 @@ fn diff(
     prepend: Option<Operand>,
     append: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let a = a.alone();
     let before = prepend.map(|end| end.beside(&a)).transpose()?;
     let behind = append.map(|end| end.beside(&a)).transpose()?;
-    on(stream, || ops::diff_between(&a, before.as_ref(), behind.as_ref(), n, axis)).map(Made::from)
+    record_on(stream, || ops::diff_between(&a, before.as_ref(), behind.as_ref(), n, axis)).map(NewArray::from)
 }
 
 /// Values along `axis` with multiples of `period` added, so that neighbours differ by half of it at most; steps below
@@ -247,12 +247,12 @@ fn unwrap(
     axis: i64,
     period: Option<&Bound<'_, PyAny>>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let p = p.alone();
     let period = period.map_or(Ok(Some(Scalar::Float(std::f64::consts::TAU))), number)?;
     let period =
         period.ok_or_else(|| PyTypeError::new_err("[unwrap] period: got None, expected a number"))?;
-    on(stream, || ops::unwrap(&p, discont, axis, period)).map(Made::from)
+    record_on(stream, || ops::unwrap(&p, discont, axis, period)).map(NewArray::from)
 }
 
 /// The sum of the elements on a diagonal of two axes.
@@ -265,9 +265,9 @@ fn trace(
     axis2: i64,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::trace(&a, offset, axis1, axis2, summing(dtype, a.dtype()))).map(Made::from)
+    record_on(stream, || ops::trace(&a, offset, axis1, axis2, summing(dtype, a.dtype()))).map(NewArray::from)
 }
 
 /// How many elements of `a` there are along `axis`, as a float32 scalar; None where there are fewer than `least`.
@@ -275,10 +275,10 @@ fn trace(
 /// In a function that is traced for other lengths it is no number, as one computed from `shape` would be.
 #[pyfunction]
 #[pyo3(name = "_number_of_elements", signature = (a, axis, least))]
-fn number_of_elements(a: Operand, axis: Ints, least: usize) -> PyResult<Option<Made>> {
+fn number_of_elements(a: Operand, axis: Ints, least: usize) -> PyResult<Option<NewArray>> {
     let a = a.alone();
     let (number, count) = ops::number_of_elements(&a, axes(Some(&axis))).or_raise()?;
-    Ok((count >= least).then(|| Made::from(number)))
+    Ok((count >= least).then(|| NewArray::from(number)))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

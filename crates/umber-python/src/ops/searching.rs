@@ -6,12 +6,12 @@ use pyo3::types::PyTuple;
 use umber_core::Array;
 use umber_core::ops::{self, Side};
 
-use crate::args::{Operand, StreamArg, compute, on};
-use crate::made::Made;
+use crate::args::{Operand, StreamArg, compute, record_on};
+use crate::new_array::NewArray;
 
 /// Arrays as a tuple.
 pub(super) fn tuple(py: Python<'_>, arrays: Vec<Array>) -> PyResult<Bound<'_, PyTuple>> {
-    PyTuple::new(py, arrays.into_iter().map(Made::from))
+    PyTuple::new(py, arrays.into_iter().map(NewArray::from))
 }
 
 /// The indices of the elements that are not zero: a tuple of an uint32 array for each axis, in row-major order.
@@ -27,17 +27,17 @@ fn nonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<Bo
 /// The indices, uint32, of the elements of the flattened array that are not zero. `a` is evaluated.
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
-fn flatnonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn flatnonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    compute(py, stream, || ops::flatnonzero(&a)).map(Made::from)
+    compute(py, stream, || ops::flatnonzero(&a)).map(NewArray::from)
 }
 
 /// The indices of the elements that are not zero, a row of uint32 for each. `a` is evaluated.
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
-fn argwhere(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn argwhere(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    compute(py, stream, || ops::argwhere(&a)).map(Made::from)
+    compute(py, stream, || ops::argwhere(&a)).map(NewArray::from)
 }
 
 /// Elements of `x` where `condition` is not zero, else of `y`. Of `condition` alone the same as `nonzero`.
@@ -56,16 +56,21 @@ fn select(
         _ => return Err(PyTypeError::new_err("[where] got one of x and y, expected both or neither")),
     };
     let condition = condition.alone();
-    let picked = on(stream, || ops::select(&condition, &x, &y))?;
-    Ok(Made::from(picked).object(py)?.into_any())
+    let picked = record_on(stream, || ops::select(&condition, &x, &y))?;
+    Ok(NewArray::from(picked).object(py)?.into_any())
 }
 
 /// The elements of the flattened `arr` where the flattened `condition` is not zero. `condition` is evaluated.
 #[pyfunction]
 #[pyo3(signature = (condition, arr, *, stream = None))]
-fn extract(py: Python<'_>, condition: Operand, arr: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn extract(
+    py: Python<'_>,
+    condition: Operand,
+    arr: Operand,
+    stream: Option<StreamArg>,
+) -> PyResult<NewArray> {
     let (condition, arr) = (condition.alone(), arr.alone());
-    compute(py, stream, || ops::extract(&condition, &arr)).map(Made::from)
+    compute(py, stream, || ops::extract(&condition, &arr)).map(NewArray::from)
 }
 
 /// The parts of `a` along `axis` (elements of the flattened array by default) where `condition`, of one axis and perhaps
@@ -78,9 +83,9 @@ fn compress(
     a: Operand,
     axis: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (condition, a) = (condition.alone(), a.alone());
-    compute(py, stream, || ops::compress(&condition, &a, axis)).map(Made::from)
+    compute(py, stream, || ops::compress(&condition, &a, axis)).map(NewArray::from)
 }
 
 /// Where each value would go into a sorted array of one axis, as uint32: before ("left") or after ("right") equal elements.
@@ -94,7 +99,7 @@ fn searchsorted(
     side: &str,
     sorter: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     insertion_points(sorted_sequence, values, side, sorter, stream)
 }
 
@@ -105,13 +110,13 @@ pub(super) fn insertion_points(
     side: &str,
     sorter: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let side = Side::ALL.iter().find(|known| known.name() == side).ok_or_else(|| {
         PyValueError::new_err(format!("[searchsorted] got side '{side}', expected 'left' or 'right'"))
     })?;
     let (sorted, values) = Operand::compared(sorted, values)?;
     let sorter = sorter.map(Operand::alone);
-    on(stream, || ops::searchsorted(&sorted, &values, *side, sorter.as_ref())).map(Made::from)
+    record_on(stream, || ops::searchsorted(&sorted, &values, *side, sorter.as_ref())).map(NewArray::from)
 }
 
 /// Which of the intervals between `bins`, rising or falling, each element of `x` lies in, as uint32.
@@ -125,10 +130,10 @@ fn digitize(
     bins: Operand,
     right: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (x, bins) = Operand::compared(x, bins)?;
     let closed = if right { Side::Right } else { Side::Left };
-    compute(py, stream, || ops::digitize(&x, &bins, closed)).map(Made::from)
+    compute(py, stream, || ops::digitize(&x, &bins, closed)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

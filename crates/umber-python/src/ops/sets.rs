@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber_core::ops::{self, Distinct, NanIsEqual, Unique, UniqueSize};
 
-use crate::args::{Operand, StreamArg, compute, index, on};
-use crate::made::Made;
+use crate::args::{Operand, StreamArg, compute, index, record_on};
 use crate::named_tuple::NamedTuple;
+use crate::new_array::NewArray;
 
 /// The distinct elements of `a` in ascending order, not-a-number last.
 ///
@@ -50,7 +50,7 @@ fn unique<'py>(
     let nan = if equal_nan { NanIsEqual::Yes } else { NanIsEqual::No };
     let found = compute(py, stream, || ops::unique(&a, &size, nan, axis))?;
     if !(return_index || return_inverse || return_counts) {
-        return Ok(Made::from(found.values).object(py)?.into_any());
+        return Ok(NewArray::from(found.values).object(py)?.into_any());
     }
     let parts = [
         (true, found.values),
@@ -58,7 +58,7 @@ fn unique<'py>(
         (return_inverse, found.inverse),
         (return_counts, found.counts),
     ];
-    let parts = parts.into_iter().filter(|(wanted, _)| *wanted).map(|(_, array)| Made::from(array));
+    let parts = parts.into_iter().filter(|(wanted, _)| *wanted).map(|(_, array)| NewArray::from(array));
     Ok(PyTuple::new(py, parts.collect::<Vec<_>>())?.into_any())
 }
 
@@ -78,7 +78,7 @@ static INVERSE: NamedTuple = NamedTuple::new("UniqueInverseResult", &["values", 
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_all(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
     let Unique { values, indices, inverse, counts } = found(py, x, stream)?;
-    ALL.of(py, [values, indices, inverse, counts].map(Made::from))
+    ALL.of(py, [values, indices, inverse, counts].map(NewArray::from))
 }
 
 /// The distinct elements of `x` and how often each occurs: (values, counts). Every not-a-number counts for itself.
@@ -86,7 +86,7 @@ fn unique_all(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_counts(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
     let found = found(py, x, stream)?;
-    COUNTS.of(py, [found.values, found.counts].map(Made::from))
+    COUNTS.of(py, [found.values, found.counts].map(NewArray::from))
 }
 
 /// The distinct elements of `x` and which of them each element is: (values, inverse_indices). Every not-a-number counts
@@ -95,13 +95,13 @@ fn unique_counts(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyRes
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_inverse(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
     let found = found(py, x, stream)?;
-    INVERSE.of(py, [found.values, found.inverse].map(Made::from))
+    INVERSE.of(py, [found.values, found.inverse].map(NewArray::from))
 }
 
 /// The distinct elements of `x` in ascending order. Every not-a-number counts for itself.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
-fn unique_values(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn unique_values(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     Ok(found(py, x, stream)?.values.into())
 }
 
@@ -114,15 +114,15 @@ fn isin(
     assume_unique: bool,
     invert: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     // It saves nothing here.
     let _ = assume_unique;
     let (element, set) = Operand::compared(element, test_elements)?;
-    on(stream, || {
+    record_on(stream, || {
         let found = ops::isin(&element, &set)?;
         if invert { ops::logical_not(&found) } else { Ok(found) }
     })
-    .map(Made::from)
+    .map(NewArray::from)
 }
 
 fn distinct(assume_unique: bool) -> Distinct {
@@ -147,15 +147,15 @@ fn intersect1d(
         return Ok(super::searching::tuple(py, parts.into())?.into_any());
     }
     let [common, ..] = parts;
-    Ok(Made::from(common).object(py)?.into_any())
+    Ok(NewArray::from(common).object(py)?.into_any())
 }
 
 /// The distinct elements that are in either array, in ascending order. The arrays are evaluated.
 #[pyfunction]
 #[pyo3(signature = (ar1, ar2, *, stream = None))]
-fn union1d(py: Python<'_>, ar1: Operand, ar2: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn union1d(py: Python<'_>, ar1: Operand, ar2: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (a, b) = Operand::compared(ar1, ar2)?;
-    compute(py, stream, || ops::union1d(&a, &b)).map(Made::from)
+    compute(py, stream, || ops::union1d(&a, &b)).map(NewArray::from)
 }
 
 /// Differences of sets.
@@ -171,9 +171,9 @@ macro_rules! differences {
                 ar2: Operand,
                 assume_unique: bool,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Made> {
+            ) -> PyResult<NewArray> {
                 let (a, b) = Operand::compared(ar1, ar2)?;
-                compute(py, stream, || ops::$name(&a, &b, distinct(assume_unique))).map(Made::from)
+                compute(py, stream, || ops::$name(&a, &b, distinct(assume_unique))).map(NewArray::from)
             }
         )*
 

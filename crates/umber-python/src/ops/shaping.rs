@@ -7,17 +7,17 @@ use umber_core::graph::ArrayInternals;
 use umber_core::ops::{self, PadMode, PadStatistic, Split};
 use umber_core::{Array, Shape};
 
-use crate::args::{Ints, Operand, StreamArg, axes, on};
+use crate::args::{Ints, Operand, StreamArg, axes, record_on};
 use crate::array::PyArray;
 use crate::enter::{OrRaise, evaluate, to_exception};
-use crate::made::Made;
+use crate::new_array::NewArray;
 
-pub(super) fn wrap(arrays: Vec<Array>) -> Vec<Made> {
-    arrays.into_iter().map(Made::from).collect()
+pub(super) fn wrap(arrays: Vec<Array>) -> Vec<NewArray> {
+    arrays.into_iter().map(NewArray::from).collect()
 }
 
 /// As many arrays as others are cut into at most.
-const MOST_ARRAYS: usize = 1 << 24;
+const MAX_ARRAYS: usize = 1 << 24;
 
 /// A sequence of arrays, in one dtype-free list. Of one array it is the parts along its first axis.
 pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
@@ -31,9 +31,9 @@ pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
     };
     let mut list = Vec::new();
     for item in items {
-        if list.len() == MOST_ARRAYS {
+        if list.len() == MAX_ARRAYS {
             return Err(PyValueError::new_err(format!(
-                "[{op}] got more than {MOST_ARRAYS} arrays, expected fewer"
+                "[{op}] got more than {MAX_ARRAYS} arrays, expected fewer"
             )));
         }
         list.push(item?.extract::<Operand>()?.alone());
@@ -53,9 +53,9 @@ fn reshape(
     shape: Ints,
     copy: Option<bool>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let a = a.alone();
-    let reshaped = on(stream, || ops::reshape(&a, shape.as_slice()))?;
+    let reshaped = record_on(stream, || ops::reshape(&a, shape.as_slice()))?;
     if copy == Some(false) && !a.is_traced() {
         evaluate(py, &a)?;
         if a.storage().is_some_and(|storage| storage.layout().reshape(reshaped.shape()).is_none()) {
@@ -74,33 +74,33 @@ fn reshape(
 /// `a` with the axes from `start_axis` to `end_axis` merged into one.
 #[pyfunction]
 #[pyo3(signature = (a, /, start_axis = 0, end_axis = -1, *, stream = None))]
-fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::flatten(&a, start_axis, end_axis)).map(Made::from)
+    record_on(stream, || ops::flatten(&a, start_axis, end_axis)).map(NewArray::from)
 }
 
 /// `a` with `axis` split into axes of the lengths of `shape`; one may be -1.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis, shape, *, stream = None))]
-fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
+fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::unflatten(&a, axis, shape.as_slice())).map(Made::from)
+    record_on(stream, || ops::unflatten(&a, axis, shape.as_slice())).map(NewArray::from)
 }
 
 /// `a` without the axes of length one: all of them, or those given.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
-fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::squeeze(&a, axes(axis.as_ref()))).map(Made::from)
+    record_on(stream, || ops::squeeze(&a, axes(axis.as_ref()))).map(NewArray::from)
 }
 
 /// `a` with new axes of length one at `axis`.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis, *, stream = None))]
-fn expand_dims(a: Operand, axis: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
+fn expand_dims(a: Operand, axis: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::expand_dims(&a, axis.as_slice())).map(Made::from)
+    record_on(stream, || ops::expand_dims(&a, axis.as_slice())).map(NewArray::from)
 }
 
 /// Permutations of axes.
@@ -110,9 +110,9 @@ macro_rules! transposes {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, /, axes = None, *, stream = None))]
-            fn $name(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let a = a.alone();
-                on(stream, || ops::transpose(&a, axes.as_ref().map(Ints::as_slice))).map(Made::from)
+                record_on(stream, || ops::transpose(&a, axes.as_ref().map(Ints::as_slice))).map(NewArray::from)
             }
         )*
 
@@ -131,41 +131,41 @@ transposes! {
 /// `a` with two axes exchanged.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis1, axis2, *, stream = None))]
-fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::swapaxes(&a, axis1, axis2)).map(Made::from)
+    record_on(stream, || ops::swapaxes(&a, axis1, axis2)).map(NewArray::from)
 }
 
 /// `a` with an axis moved to another place, or several axes to as many places.
 #[pyfunction]
 #[pyo3(signature = (a, /, source, destination, *, stream = None))]
-fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
+fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::moveaxes(&a, source.as_slice(), destination.as_slice())).map(Made::from)
+    record_on(stream, || ops::moveaxes(&a, source.as_slice(), destination.as_slice())).map(NewArray::from)
 }
 
 /// `a` with its last two axes exchanged.
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
-fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::matrix_transpose(&a)).map(Made::from)
+    record_on(stream, || ops::matrix_transpose(&a)).map(NewArray::from)
 }
 
 /// `a` with the order of elements along `axis` (all axes by default) reversed.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
-fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::flip(&a, axes(axis.as_ref()))).map(Made::from)
+    record_on(stream, || ops::flip(&a, axes(axis.as_ref()))).map(NewArray::from)
 }
 
 /// `a` under a shape that it broadcasts to; never copies.
 #[pyfunction]
 #[pyo3(signature = (a, /, shape, *, stream = None))]
-fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
+fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::broadcast_to(&a, shape.as_slice())).map(Made::from)
+    record_on(stream, || ops::broadcast_to(&a, shape.as_slice())).map(NewArray::from)
 }
 
 /// The shape that all shapes broadcast to.
@@ -182,10 +182,10 @@ fn broadcast_shapes(py: Python<'_>, shapes: Vec<Ints>) -> PyResult<Bound<'_, PyT
 /// All arrays broadcast to their common shape.
 #[pyfunction]
 #[pyo3(signature = (*arrays, stream = None))]
-fn broadcast_arrays(arrays: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Vec<Made>> {
+fn broadcast_arrays(arrays: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Vec<NewArray>> {
     let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
     let arrays: Vec<&Array> = arrays.iter().collect();
-    on(stream, || ops::broadcast_arrays(&arrays)).map(wrap)
+    record_on(stream, || ops::broadcast_arrays(&arrays)).map(wrap)
 }
 
 /// Joins along an existing axis.
@@ -195,10 +195,10 @@ macro_rules! concatenations {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (arrays, axis = Some(0), *, stream = None), text_signature = "(arrays, axis=0, *, stream=None)")]
-            fn $name(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let arrays = list(stringify!($name), arrays)?;
                 let arrays: Vec<&Array> = arrays.iter().collect();
-                on(stream, || ops::concatenate(&arrays, axis)).map(Made::from)
+                record_on(stream, || ops::concatenate(&arrays, axis)).map(NewArray::from)
             }
         )*
 
@@ -217,10 +217,10 @@ concatenations! {
 /// Arrays of one shape joined along a new axis.
 #[pyfunction]
 #[pyo3(signature = (arrays, axis = Some(0), *, stream = None), text_signature = "(arrays, axis=0, *, stream=None)")]
-fn stack(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn stack(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let arrays = list("stack", arrays)?;
     let arrays: Vec<&Array> = arrays.iter().collect();
-    on(stream, || ops::stack(&arrays, axis.unwrap_or(0))).map(Made::from)
+    record_on(stream, || ops::stack(&arrays, axis.unwrap_or(0))).map(NewArray::from)
 }
 
 /// Where an array is cut: a number of equal parts, or indices.
@@ -240,7 +240,7 @@ fn split(
     indices_or_sections: &Bound<'_, PyAny>,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<Made>> {
+) -> PyResult<Vec<NewArray>> {
     let _ = stream;
     split_array(&a.alone(), indices_or_sections, axis).map(wrap)
 }
@@ -250,23 +250,23 @@ fn split(
 #[pyo3(signature = (x, /, *, axis = 0, stream = None))]
 fn unstack(py: Python<'_>, x: Operand, axis: i64, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyTuple>> {
     let x = x.alone();
-    PyTuple::new(py, wrap(on(stream, || ops::unstack(&x, axis))?))
+    PyTuple::new(py, wrap(record_on(stream, || ops::unstack(&x, axis))?))
 }
 
 /// `a` repeated as a whole, `reps` times along each axis.
 #[pyfunction]
 #[pyo3(signature = (a, reps, /, *, stream = None))]
-fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
+fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::tile(&a, reps.as_slice())).map(Made::from)
+    record_on(stream, || ops::tile(&a, reps.as_slice())).map(NewArray::from)
 }
 
 /// `a` with elements moved by `shift` along `axis`, those that fall off come back at the other end.
 #[pyfunction]
 #[pyo3(signature = (a, shift, axis = None, *, stream = None))]
-fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(Made::from)
+    record_on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(NewArray::from)
 }
 
 /// What was read as integers; `None` where it is something else, and an error where one is too large.
@@ -377,7 +377,7 @@ fn pad(
     end_values: Option<Operand>,
     stat_length: Option<usize>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let a = a.alone();
     let mode = match pad_mode("pad", mode)? {
         PadMode::Statistic(statistic, _) => PadMode::Statistic(statistic, stat_length),
@@ -388,7 +388,7 @@ fn pad(
         Some(value) => value.beside(&a)?,
         None => Array::scalar(0, a.dtype()),
     };
-    on(stream, || ops::pad(&a, &widths, mode, &value)).map(Made::from)
+    record_on(stream, || ops::pad(&a, &widths, mode, &value)).map(NewArray::from)
 }
 
 /// Arrays with at least so many axes.
@@ -403,11 +403,11 @@ macro_rules! at_least {
                 arys: Vec<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<Bound<'_, PyAny>> {
-                let made: Vec<Array> = on(stream, || {
+                let made: Vec<Array> = record_on(stream, || {
                     arys.into_iter().map(|array| ops::atleast(&array.alone(), $ndim)).collect()
                 })?;
                 match <[Array; 1]>::try_from(made) {
-                    Ok([one]) => Ok(Made::from(one).object(py)?.into_any()),
+                    Ok([one]) => Ok(NewArray::from(one).object(py)?.into_any()),
                     Err(many) => Ok(wrap(many).into_pyobject(py)?.into_any()),
                 }
             }
@@ -429,26 +429,32 @@ at_least! {
 /// The elements of `a` on a diagonal of two axes.
 #[pyfunction]
 #[pyo3(signature = (a, offset = 0, axis1 = 0, axis2 = 1, stream = None))]
-fn diagonal(a: Operand, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn diagonal(
+    a: Operand,
+    offset: i64,
+    axis1: i64,
+    axis2: i64,
+    stream: Option<StreamArg>,
+) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::diagonal(&a, offset, axis1, axis2)).map(Made::from)
+    record_on(stream, || ops::diagonal(&a, offset, axis1, axis2)).map(NewArray::from)
 }
 
 /// A matrix with all elements of `v` one after the other on its `k`-th diagonal.
 #[pyfunction]
 #[pyo3(signature = (v, k = 0, *, stream = None))]
-fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let v = v.alone();
-    on(stream, || ops::diagflat(&v, k)).map(Made::from)
+    record_on(stream, || ops::diagflat(&v, k)).map(NewArray::from)
 }
 
 /// `a` in dense row-major memory.
 #[pyfunction]
 #[pyo3(signature = (a, /, allow_col_major = false, *, stream = None))]
-fn contiguous(a: Operand, allow_col_major: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+fn contiguous(a: Operand, allow_col_major: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let _ = allow_col_major;
     let a = a.alone();
-    on(stream, || ops::contiguous(&a)).map(Made::from)
+    record_on(stream, || ops::contiguous(&a)).map(NewArray::from)
 }
 
 /// The flattened `a` seen under a shape and strides (in elements) from `offset`.
@@ -460,10 +466,10 @@ fn as_strided(
     strides: Option<Ints>,
     offset: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let a = a.alone();
     let (shape, strides) = (shape.as_ref().map(Ints::as_slice), strides.as_ref().map(Ints::as_slice));
-    on(stream, || ops::as_strided(&a, shape, strides, offset)).map(Made::from)
+    record_on(stream, || ops::as_strided(&a, shape, strides, offset)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

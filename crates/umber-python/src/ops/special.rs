@@ -4,10 +4,10 @@ use pyo3::prelude::*;
 use umber_core::ops;
 
 use super::elementwise::{binary_functions, unary_functions};
-use crate::args::{Operand, StreamArg, compute, on};
+use crate::args::{Operand, StreamArg, compute, record_on};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 unary_functions! {
     register_unary (a, /, *, stream = None)
@@ -51,18 +51,18 @@ binary_functions! {
 /// Raises `TypeError` where there is none.
 #[pyfunction]
 #[pyo3(signature = (a, dtype, stream = None))]
-fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<Made> {
+fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
     let dtype = dtype.viewing(a.dtype())?;
-    on(stream, || ops::view(&a, dtype)).map(Made::from)
+    record_on(stream, || ops::view(&a, dtype)).map(NewArray::from)
 }
 
 /// `x` times 2 to the power of the integer `n`, rounded once.
 #[pyfunction]
 #[pyo3(signature = (x, n, /, *, stream = None))]
-fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (x, n) = (x.alone(), n.alone());
-    on(stream, || ops::ldexp(&x, &n)).map(Made::from)
+    record_on(stream, || ops::ldexp(&x, &n)).map(NewArray::from)
 }
 
 /// Mantissa and exponent: `a = mantissa * 2**exponent` with `0.5 <= abs(mantissa) < 1`, the exponent an int32.
@@ -70,7 +70,7 @@ fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
 #[pyo3(signature = (a, /, *, stream = None))]
 fn frexp(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
     let a = a.alone();
-    let (mantissa, exponent) = on(stream, || ops::frexp(&a))?;
+    let (mantissa, exponent) = record_on(stream, || ops::frexp(&a))?;
     Ok((mantissa.into(), exponent.into()))
 }
 
@@ -79,7 +79,7 @@ fn frexp(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> 
 #[pyo3(signature = (a, /, *, stream = None))]
 fn modf(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
     let a = a.alone();
-    let (fraction, whole) = on(stream, || ops::modf(&a))?;
+    let (fraction, whole) = record_on(stream, || ops::modf(&a))?;
     Ok((fraction.into(), whole.into()))
 }
 
@@ -87,18 +87,18 @@ fn modf(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
 /// itself if that is not above one), else `a` as it is. Complex numbers are evaluated.
 #[pyfunction]
 #[pyo3(signature = (a, tol = 100.0, *, stream = None))]
-fn real_if_close(py: Python<'_>, a: Operand, tol: f64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn real_if_close(py: Python<'_>, a: Operand, tol: f64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    compute(py, stream, || ops::real_if_close(&a, tol)).map(Made::from)
+    compute(py, stream, || ops::real_if_close(&a, tol)).map(NewArray::from)
 }
 
 /// The angle of complex numbers in radians, or degrees; of real ones 0 or π.
 #[pyfunction]
 #[pyo3(signature = (a, /, deg = false, *, stream = None))]
-fn angle(a: Operand, deg: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+fn angle(a: Operand, deg: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    let turn = if deg { ops::degrees } else { ops::positive };
-    on(stream, || turn(&ops::angle(&a)?)).map(Made::from)
+    let convert = if deg { ops::degrees } else { ops::positive };
+    record_on(stream, || convert(&ops::angle(&a)?)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -8,9 +8,9 @@ use umber_core::graph::tracing;
 use umber_core::ops::{self, Blocks, ElementOrder, Split};
 
 use super::shaping::{list, wrap};
-use crate::args::{Ints, Operand, StreamArg, on};
+use crate::args::{Ints, Operand, StreamArg, record_on};
 use crate::array::{noting_sizes, shape_of};
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Joins of a sequence of arrays.
 macro_rules! stacks {
@@ -19,10 +19,10 @@ macro_rules! stacks {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = ($argument, *, stream = None))]
-            fn $name($argument: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<Made> {
+            fn $name($argument: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<NewArray> {
                 let arrays = list(stringify!($name), $argument)?;
                 let arrays: Vec<&Array> = arrays.iter().collect();
-                on(stream, || ops::$name(&arrays)).map(Made::from)
+                record_on(stream, || ops::$name(&arrays)).map(NewArray::from)
             }
         )*
 
@@ -55,9 +55,9 @@ fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Blocks> {
 /// An array from nested lists of blocks: the innermost lists join along the last axis, the next along the one before.
 #[pyfunction]
 #[pyo3(signature = (arrays, *, stream = None))]
-fn block(arrays: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<Made> {
+fn block(arrays: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let blocks = nested(arrays, 0)?;
-    on(stream, || ops::block(&blocks)).map(Made::from)
+    record_on(stream, || ops::block(&blocks)).map(NewArray::from)
 }
 
 /// A number of parts, or where to cut.
@@ -97,9 +97,9 @@ macro_rules! splits {
                 ary: Operand,
                 indices_or_sections: Cuts,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Vec<Made>> {
+            ) -> PyResult<Vec<NewArray>> {
                 let ary = ary.alone();
-                on(stream, || ops::$name(&ary, indices_or_sections.places())).map(wrap)
+                record_on(stream, || ops::$name(&ary, indices_or_sections.places())).map(wrap)
             }
         )*
 
@@ -124,9 +124,9 @@ fn array_split(
     indices_or_sections: Cuts,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<Made>> {
+) -> PyResult<Vec<NewArray>> {
     let ary = ary.alone();
-    on(stream, || ops::array_split(&ary, indices_or_sections.places(), axis)).map(wrap)
+    record_on(stream, || ops::array_split(&ary, indices_or_sections.places(), axis)).map(wrap)
 }
 
 /// Which axis runs fastest: the last one ("C") or the first one ("F").
@@ -141,25 +141,25 @@ pub(super) fn element_order(op: &str, order: &str) -> PyResult<ElementOrder> {
 /// All elements along one axis: in `order` "C" the last axis runs fastest, in "F" the first.
 #[pyfunction]
 #[pyo3(signature = (a, order = "C", *, stream = None))]
-fn ravel(a: Operand, order: &str, stream: Option<StreamArg>) -> PyResult<Made> {
+fn ravel(a: Operand, order: &str, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let (a, order) = (a.alone(), element_order("ravel", order)?);
-    on(stream, || ops::ravel(&a, order)).map(Made::from)
+    record_on(stream, || ops::ravel(&a, order)).map(NewArray::from)
 }
 
 /// `m` with its columns in reverse order.
 #[pyfunction]
 #[pyo3(signature = (m, *, stream = None))]
-fn fliplr(m: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn fliplr(m: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let m = m.alone();
-    on(stream, || ops::fliplr(&m)).map(Made::from)
+    record_on(stream, || ops::fliplr(&m)).map(NewArray::from)
 }
 
 /// `m` with its rows in reverse order.
 #[pyfunction]
 #[pyo3(signature = (m, *, stream = None))]
-fn flipud(m: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+fn flipud(m: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let m = m.alone();
-    on(stream, || ops::flipud(&m)).map(Made::from)
+    record_on(stream, || ops::flipud(&m)).map(NewArray::from)
 }
 
 /// `m` turned `k` times by a right angle, from the first of `axes` towards the second.
@@ -168,17 +168,17 @@ fn flipud(m: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     signature = (m, k = 1, axes = [0, 1], *, stream = None),
     text_signature = "(m, k=1, axes=(0, 1), *, stream=None)"
 )]
-fn rot90(m: Operand, k: i64, axes: [i64; 2], stream: Option<StreamArg>) -> PyResult<Made> {
+fn rot90(m: Operand, k: i64, axes: [i64; 2], stream: Option<StreamArg>) -> PyResult<NewArray> {
     let m = m.alone();
-    on(stream, || ops::rot90(&m, k, axes)).map(Made::from)
+    record_on(stream, || ops::rot90(&m, k, axes)).map(NewArray::from)
 }
 
 /// `a` with one axis moved back until it lies before `start`.
 #[pyfunction]
 #[pyo3(signature = (a, axis, start = 0, *, stream = None))]
-fn rollaxis(a: Operand, axis: i64, start: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+fn rollaxis(a: Operand, axis: i64, start: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::rollaxis(&a, axis, start)).map(Made::from)
+    record_on(stream, || ops::rollaxis(&a, axis, start)).map(NewArray::from)
 }
 
 /// The shape of `a`, as a tuple.
@@ -201,7 +201,7 @@ fn ndim(a: Operand) -> usize {
 fn size(a: Operand, axis: Option<Ints>) -> PyResult<usize> {
     let a = a.alone();
     let Some(axis) = axis else { return Ok(noting_sizes(a).size()) };
-    let axes = on(None, || umber_core::Axes::normalized("size", axis.as_slice(), a.ndim()))?;
+    let axes = record_on(None, || umber_core::Axes::normalized("size", axis.as_slice(), a.ndim()))?;
     axes.iter().for_each(|&axis| tracing::note_length_read(&a, axis));
     Ok(axes.iter().map(|&axis| a.shape()[axis]).product())
 }

@@ -3,16 +3,16 @@
 use pyo3::prelude::*;
 use umber_core::ops::{self, Covariance, Variables};
 
-use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::args::{Ints, Operand, StreamArg, axes, keep, record_on};
 use crate::dtype::{DtypeArg, beside};
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Largest element over `axis` minus the smallest.
 #[pyfunction]
 #[pyo3(signature = (a, axis = None, keepdims = false, *, stream = None))]
-fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.alone();
-    on(stream, || ops::ptp(&a, axes(axis.as_ref()), keep(keepdims))).map(Made::from)
+    record_on(stream, || ops::ptp(&a, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
 }
 
 /// Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not finite where the weights add up to zero.
@@ -31,10 +31,11 @@ fn average(
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'_, PyAny>> {
     let (a, weights) = (a.alone(), weights.map(Operand::alone));
-    let found = on(stream, || ops::average(&a, axes(axis.as_ref()), weights.as_ref(), keep(keepdims)))?;
-    let mean = Made::from(found.mean);
+    let found =
+        record_on(stream, || ops::average(&a, axes(axis.as_ref()), weights.as_ref(), keep(keepdims)))?;
+    let mean = NewArray::from(found.mean);
     if returned {
-        return Ok((mean, Made::from(found.weight)).into_pyobject(py)?.into_any());
+        return Ok((mean, NewArray::from(found.weight)).into_pyobject(py)?.into_any());
     }
     Ok(mean.object(py)?.into_any())
 }
@@ -63,7 +64,7 @@ fn cov(
     aweights: Option<Operand>,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (m, y) = (m.alone(), y.map(Operand::alone));
     let (fweights, aweights) = (fweights.map(Operand::alone), aweights.map(Operand::alone));
     let options = Covariance {
@@ -73,7 +74,7 @@ fn cov(
         weights: aweights.as_ref(),
         dtype: beside(dtype, m.dtype()),
     };
-    on(stream, || ops::cov(&m, y.as_ref(), options)).map(Made::from)
+    record_on(stream, || ops::cov(&m, y.as_ref(), options)).map(NewArray::from)
 }
 
 /// Correlation coefficients, -1 to 1, of the variables in `x` and `y`, in rows or (without `rowvar`) in columns.
@@ -87,10 +88,10 @@ fn corrcoef(
     rowvar: bool,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     let (x, y) = (x.alone(), y.map(Operand::alone));
     let dtype = beside(dtype, x.dtype());
-    on(stream, || ops::corrcoef(&x, y.as_ref(), variables(rowvar), dtype)).map(Made::from)
+    record_on(stream, || ops::corrcoef(&x, y.as_ref(), variables(rowvar), dtype)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

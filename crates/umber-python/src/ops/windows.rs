@@ -5,9 +5,9 @@ use umber_core::types::shape::normalize_axis;
 use umber_core::{Scalar, ops};
 
 use super::creation::{Ends, end_of_line, exact, spaced_dtype, with_axes};
-use crate::args::{StreamArg, compute, on};
+use crate::args::{StreamArg, compute, record_on};
 use crate::dtype::DtypeArg;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// Windows of a length.
 macro_rules! windows {
@@ -20,8 +20,8 @@ macro_rules! windows {
             #[pyfunction]
             #[pyo3(signature = (M, *, stream = None))]
             #[expect(non_snake_case, reason = "the argument's public name")]
-            fn $name(M: i64, stream: Option<StreamArg>) -> PyResult<Made> {
-                on(stream, || ops::$name(M)).map(Made::from)
+            fn $name(M: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
+                record_on(stream, || ops::$name(M)).map(NewArray::from)
             }
         )*
 
@@ -45,8 +45,8 @@ windows! {
 #[pyfunction]
 #[pyo3(signature = (M, beta, *, stream = None))]
 #[expect(non_snake_case, reason = "the argument's public name")]
-fn kaiser(M: i64, beta: f64, stream: Option<StreamArg>) -> PyResult<Made> {
-    on(stream, || ops::kaiser(M, beta)).map(Made::from)
+fn kaiser(M: i64, beta: f64, stream: Option<StreamArg>) -> PyResult<NewArray> {
+    record_on(stream, || ops::kaiser(M, beta)).map(NewArray::from)
 }
 
 /// `base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`.
@@ -67,7 +67,7 @@ fn logspace(
     dtype: Option<DtypeArg>,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     const OP: &str = "logspace";
     let ends = Ends::new(OP, start, stop)?;
     let bases = base.map_or(Ok(None), with_axes)?;
@@ -78,14 +78,14 @@ fn logspace(
     let ((first, last), is_one) = (ends.arrays(), bases.is_none() && !matches!(number, Scalar::Complex(..)));
     let bases = bases.unwrap_or_else(|| exact(number));
     let dtype = spaced_dtype(dtype, &[&first, &last, &bases]);
-    on(stream, || match ends.reals() {
+    record_on(stream, || match ends.reals() {
         Some((start, stop)) if is_one && !dtype.is_complex() => {
             normalize_axis(OP, axis, 1)?;
             ops::logspace(start, stop, num, endpoint, number.as_f64(), dtype)
         }
         _ => ops::logspace_between(&first, &last, num, endpoint, &bases, axis, dtype),
     })
-    .map(Made::from)
+    .map(NewArray::from)
 }
 
 /// `num` values from `start` to `stop`, each the same multiple of the one before; with `endpoint` the last is `stop`.
@@ -105,7 +105,7 @@ fn geomspace(
     dtype: Option<DtypeArg>,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Made> {
+) -> PyResult<NewArray> {
     const OP: &str = "geomspace";
     let ends = Ends::new(OP, start, stop)?;
     let (first, last) = ends.arrays();
@@ -118,7 +118,7 @@ fn geomspace(
         }
         _ => ops::geomspace_between(&first, &last, num, endpoint, axis, dtype),
     })
-    .map(Made::from)
+    .map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -13,8 +13,8 @@ use crate::args::Ints;
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, to_exception};
-use crate::made::Made;
-use crate::trees::{Place, Tree};
+use crate::new_array::NewArray;
+use crate::pytree::{Pytree, PytreePath};
 
 /// What is known of the function that is differentiated.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,9 +44,9 @@ pub(super) struct Chosen {
 }
 
 /// A call of a function that is followed.
-pub(super) struct Followed<'py> {
+pub(super) struct TracedCall<'py> {
     /// The chosen arguments, in order.
-    trees: Vec<Tree>,
+    trees: Vec<Pytree>,
     pub(super) trace: Trace,
     pub(super) returned: Bound<'py, PyAny>,
     substitution: Substitution<'py>,
@@ -135,12 +135,12 @@ impl Chosen {
     }
 
     /// Refuse arrays that are not complex, in arguments or results of a function that is taken to be holomorphic.
-    pub(super) fn check_dtypes(&self, py: Python<'_>, tree: &Tree, root: &str) -> PyResult<()> {
+    pub(super) fn check_dtypes(&self, py: Python<'_>, tree: &Pytree, root: &str) -> PyResult<()> {
         if self.assumed == Assumed::Nothing {
             return Ok(());
         }
-        tree.visit_places(&Place::Root(root), &mut |leaf, place| match leaf {
-            Tree::Array(array) if !array.get().get().dtype().is_complex() => Err(to_exception(error!(
+        tree.visit_places(&PytreePath::Root(root), &mut |leaf, place| match leaf {
+            Pytree::Array(array) if !array.get().get().dtype().is_complex() => Err(to_exception(error!(
                 Type(self.op),
                 "holomorphic: got {} for {}, expected a complex dtype",
                 array.get().get().dtype(),
@@ -156,7 +156,7 @@ impl Chosen {
         fun: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Followed<'py>> {
+    ) -> PyResult<TracedCall<'py>> {
         let py = fun.py();
         let (names, named): (Vec<_>, Vec<_>) = kwargs.into_iter().flatten().unzip();
         let mut values: Vec<Bound<'py, PyAny>> = args.iter().chain(named).collect();
@@ -168,12 +168,12 @@ impl Chosen {
                 values[place] = array;
             }
             let (value, tree) = taken(&values[place])?;
-            tree.check_arrays(py, self.op, &Place::Root(&self.name(i)))?;
+            tree.check_arrays(py, self.op, &PytreePath::Root(&self.name(i)))?;
             self.check_dtypes(py, &tree, &self.name(i))?;
             values[place] = value;
             trees.push(tree);
         }
-        let primals: Vec<Array> = trees.iter().flat_map(Tree::arrays).collect();
+        let primals: Vec<Array> = trees.iter().flat_map(Pytree::arrays).collect();
         let trace = Trace::with_data(&primals).or_raise()?;
         let mut substitution = Substitution::new(py);
         let mut rest = &trace.inputs[..];
@@ -187,14 +187,14 @@ impl Chosen {
             named.set_item(name, value)?;
         }
         let returned = call_user(fun, PyTuple::new(py, values)?, kwargs.map(|_| &named))?;
-        Ok(Followed { trees, trace, returned, substitution })
+        Ok(TracedCall { trees, trace, returned, substitution })
     }
 
     /// Derivatives as they were asked for: one, a tuple, or a pair with a dict of the named ones.
     pub(super) fn arrange(
         &self,
         py: Python<'_>,
-        trees: &[Tree],
+        trees: &[Pytree],
         derivatives: &[Array],
     ) -> PyResult<Py<PyAny>> {
         let mut rest = derivatives;
@@ -232,13 +232,13 @@ fn from_numpy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAn
     if !array.dtype().is_inexact() {
         return Ok(None);
     }
-    Made::from(array).object(value.py()).map(|made| Some(made.into_any()))
+    NewArray::from(array).object(value.py()).map(|made| Some(made.into_any()))
 }
 
-impl Followed<'_> {
+impl TracedCall<'_> {
     /// The chosen arguments, and the trace at its end. The containers get their own arrays back, so what was returned must
     /// have been looked at before: it may be one of them.
-    pub(super) fn into_parts(self) -> (Vec<Tree>, Trace) {
+    pub(super) fn into_parts(self) -> (Vec<Pytree>, Trace) {
         drop(self.substitution);
         (self.trees, self.trace)
     }

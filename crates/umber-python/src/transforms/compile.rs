@@ -6,23 +6,23 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use umber_core::Array;
-use umber_core::compile::{self, Cache, CompiledGraph, Family, Traced};
+use umber_core::compile::{self, Cache, CompiledGraph, ShapeGenericTrace, Traced};
 use umber_core::graph::tracing::Lengths;
 
 use super::signature::{Objects, Signature};
-use super::state::{Gone, Held, Spot, check_state, gather};
-use super::{Whole, check_callable, describe};
+use super::state::{RemovedState, StatePath, StateSnapshot, check_state, gather};
+use super::{Initialized, check_callable, describe};
 use super::{call_user, called_as};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
-use crate::made::Made;
-use crate::outside;
-use crate::trees::Tree;
+use crate::new_array::NewArray;
+use crate::pytree::Pytree;
+use crate::trace_scope;
 
 /// A function whose graph is recorded once and replayed.
 #[pyclass(name = "CompiledFunction", module = "umber.core", frozen, dict, weakref)]
 struct CompiledFunction {
-    whole: Whole,
+    initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     /// State that the function reads besides its arguments.
@@ -31,32 +31,32 @@ struct CompiledFunction {
     outputs: Py<PyAny>,
     lengths: Lengths,
     objects: Objects,
-    graphs: Cache<Answer>,
+    graphs: Cache<CompiledResult>,
     /// Of a shapeless function: graphs with what they know of other lengths, by what calls have in common.
-    families: Cache<(Family, Arc<Form>)>,
+    generic_traces: Cache<(ShapeGenericTrace, Arc<Form>)>,
 }
 
 /// A graph and what becomes of the arrays it gives.
-struct Answer {
+struct CompiledResult {
     graph: CompiledGraph,
     form: Arc<Form>,
 }
 
 /// How the arrays that a graph gives are handed back.
 struct Form {
-    returned: Tree<()>,
+    returned: Pytree<()>,
     /// How many arrays are returned.
     count: usize,
     /// Where in `outputs` the state arrays go.
-    state: Spot,
+    state: StatePath,
     /// What is no longer in `outputs` then.
-    gone: Vec<Gone>,
+    removed: Vec<RemovedState>,
 }
 
 impl Form {
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.returned.traverse(visit)?;
-        self.gone.iter().try_for_each(|gone| gone.traverse(visit))?;
+        self.removed.iter().try_for_each(|removed| removed.traverse(visit))?;
         self.state.traverse(visit)
     }
 }
@@ -66,7 +66,7 @@ enum Arguments {
     /// Arrays by position, the usual case, need no tree.
     Arrays,
     /// Any: the tuple of those by position, and the dict of those by name.
-    Tree(Tree),
+    Pytree(Pytree),
 }
 
 impl Arguments {
@@ -78,11 +78,11 @@ impl Arguments {
     ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
         match self {
             Arguments::Arrays => {
-                let arrays = arrays.iter().map(|array| Made::from(array.clone()));
+                let arrays = arrays.iter().map(|array| NewArray::from(array.clone()));
                 let made: Vec<_> = arrays.map(|array| array.object(py)).collect::<PyResult<_>>()?;
                 Ok((PyTuple::new(py, made)?, PyDict::new(py)))
             }
-            Arguments::Tree(tree) => {
+            Arguments::Pytree(tree) => {
                 let pair = tree.rebuild(py, arrays)?.into_bound(py).cast_into::<PyTuple>()?;
                 Ok((pair.get_item(0)?.cast_into()?, pair.get_item(1)?.cast_into()?))
             }
@@ -125,10 +125,10 @@ impl CompiledFunction {
             }
             None => {
                 let named = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
-                let tree = Tree::of(PyTuple::new(py, [args.as_any(), named.as_any()])?.as_any())?;
+                let tree = Pytree::of(PyTuple::new(py, [args.as_any(), named.as_any()])?.as_any())?;
                 signature.tree(py, &tree)?;
                 let arrays = tree.arrays();
-                (Arguments::Tree(tree), arrays)
+                (Arguments::Pytree(tree), arrays)
             }
         };
         let given = arrays.len();
@@ -142,11 +142,11 @@ impl CompiledFunction {
     fn trace(&self, py: Python<'_>, call: &Call) -> PyResult<(Traced, Form)> {
         let tracing = compile::begin(&call.arrays, self.lengths);
         let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
-        let (state, before) = (Held::of(&self.inputs, py)?, Held::of(&self.outputs, py)?);
+        let (state, before) = (StateSnapshot::of(&self.inputs, py)?, StateSnapshot::of(&self.outputs, py)?);
         // Objects made from here on are the function's own.
         let known = state.places.iter().chain(&before.places);
         let own = known.map(|place| place.object.get().address());
-        let inside = outside::enter(own.collect());
+        let inside = trace_scope::enter(own.collect());
         let found = self.run_traced(py, call, arguments, (&state, rest), &before);
         drop(inside);
         // Whatever happened, what the function only reads is what it was; and all of it if the call failed.
@@ -163,34 +163,34 @@ impl CompiledFunction {
         py: Python<'_>,
         call: &Call,
         arguments: &[Array],
-        (state, rest): (&Held, &[Array]),
-        before: &Held,
+        (state, rest): (&StateSnapshot, &[Array]),
+        before: &StateSnapshot,
     ) -> PyResult<(Form, Vec<Array>)> {
         let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
         let (args, kwargs) = call.arguments.rebuild(py, arguments)?;
         for (place, placeholder) in state.places.iter().zip(rest) {
             place.replace(inputs, placeholder.clone())?;
         }
-        let start = Held::of(&self.outputs, py)?;
-        let returned = Tree::of(&call_user(self.fun.bind(py), args, Some(&kwargs))?)?;
-        let changed = start.changed(py, Held::of(&self.outputs, py)?);
+        let start = StateSnapshot::of(&self.outputs, py)?;
+        let returned = Pytree::of(&call_user(self.fun.bind(py), args, Some(&kwargs))?)?;
+        let changed = start.changed(py, StateSnapshot::of(&self.outputs, py)?);
         let mut arrays = returned.arrays();
         let count = arrays.len();
         arrays.extend(changed.iter().map(|place| place.value.clone()));
-        let mut gone: Vec<Gone> = Vec::new();
+        let mut removed: Vec<RemovedState> = Vec::new();
         for place in &before.places {
-            gone.extend(Gone::of(outputs, &place.path)?);
+            removed.extend(RemovedState::of(outputs, &place.path)?);
         }
-        let state = Spot::of(py, &changed, &start, 0);
-        Ok((Form { returned: returned.structure(py), count, state, gone }, arrays))
+        let state = StatePath::of(py, &changed, &start, 0);
+        Ok((Form { returned: returned.structure(py), count, state, removed }, arrays))
     }
 
     /// What answers calls like this one, made if there is nothing yet.
-    fn answer(&self, py: Python<'_>, call: &Call) -> PyResult<Arc<Answer>> {
+    fn answer(&self, py: Python<'_>, call: &Call) -> PyResult<Arc<CompiledResult>> {
         if let Some(answer) = self.graphs.find(&call.arrays, &call.constants) {
             return Ok(answer);
         }
-        let keep = |answer: Answer| {
+        let keep = |answer: CompiledResult| {
             if answer.graph.is_reusable() {
                 self.graphs.keep(&call.arrays, &call.constants, answer)
             } else {
@@ -200,28 +200,28 @@ impl CompiledFunction {
         if self.lengths == Lengths::Fixed {
             let (traced, form) = self.trace(py, call)?;
             let graph = traced.compile().or_raise()?;
-            return Ok(keep(Answer { graph, form: Arc::new(form) }));
+            return Ok(keep(CompiledResult { graph, form: Arc::new(form) }));
         }
         let class = class(call);
-        let family = self.families.find(&[], &class);
-        if let Some(family) = &family
-            && let Some(graph) = family.0.graph(&call.arrays)
+        let generic_trace = self.generic_traces.find(&[], &class);
+        if let Some(generic_trace) = &generic_trace
+            && let Some(graph) = generic_trace.0.graph(&call.arrays)
         {
-            return Ok(keep(Answer { graph, form: Arc::clone(&family.1) }));
+            return Ok(keep(CompiledResult { graph, form: Arc::clone(&generic_trace.1) }));
         }
         let (traced, form) = self.trace(py, call)?;
         let form = Arc::new(form);
         let graph = traced.compile().or_raise()?;
-        match family {
-            Some(family) => {
-                family.0.learn(&traced);
+        match generic_trace {
+            Some(generic_trace) => {
+                generic_trace.0.learn(&traced);
             }
             None if graph.is_reusable() => {
-                self.families.keep(&[], &class, (Family::new(traced), Arc::clone(&form)));
+                self.generic_traces.keep(&[], &class, (ShapeGenericTrace::new(traced), Arc::clone(&form)));
             }
             None => {}
         }
-        Ok(keep(Answer { graph, form }))
+        Ok(keep(CompiledResult { graph, form }))
     }
 
     /// Hand back what a graph gave.
@@ -229,7 +229,7 @@ impl CompiledFunction {
         let (returned, state) = arrays.split_at(form.count);
         let outputs = self.outputs.bind(py);
         // From the end, so that what goes from a list leaves the places before it alone.
-        form.gone.iter().rev().try_for_each(|gone| gone.apply(outputs))?;
+        form.removed.iter().rev().try_for_each(|removed| removed.apply(outputs))?;
         form.state.fill(outputs, &mut state.iter())?;
         form.returned.rebuild(py, returned)
     }
@@ -269,7 +269,7 @@ impl CompiledFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if !self.whole.is() {
+        if !self.initialized.is() {
             return Ok(());
         }
         visit.call(&self.fun)?;
@@ -286,7 +286,7 @@ impl CompiledFunction {
             form.traverse(&visit)
         };
         self.graphs.visit(|answer| show(&answer.form))?;
-        self.families.visit(|(_, form)| show(form))
+        self.generic_traces.visit(|(_, form)| show(form))
     }
 }
 
@@ -316,14 +316,14 @@ fn compile_function<'py>(
     let or_none =
         |value: Option<&Bound<'_, PyAny>>| value.map_or_else(|| py.None(), |value| value.clone().unbind());
     let compiled = CompiledFunction {
-        whole: Whole::YES,
+        initialized: Initialized::YES,
         fun: fun.clone().unbind(),
         inputs: or_none(inputs),
         outputs: or_none(outputs),
         lengths: if shapeless { Lengths::Free } else { Lengths::Fixed },
         objects: Objects::new(py),
         graphs: Cache::default(),
-        families: Cache::default(),
+        generic_traces: Cache::default(),
     };
     called_as(compiled, fun)
 }

@@ -8,17 +8,17 @@ use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use umber_core::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, with_rules};
+use umber_core::transforms::{Batched, RuleSet, Rules, Trace, end_checkpoint, to_front, with_rules};
 use umber_core::{Array, Result, ops};
 
-use super::vmap::spread_result;
-use super::{Whole, check_callable, describe};
+use super::vmap::broadcast_out_axes;
+use super::{Initialized, check_callable, describe};
 use super::{call_as, call_user, called_as};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, carry, to_exception};
-use crate::made::Made;
-use crate::trees::{Place, Tree, class_of};
+use crate::new_array::NewArray;
+use crate::pytree::{Pytree, PytreePath, class_of};
 
 const OP: &str = "custom_function";
 
@@ -36,8 +36,8 @@ impl UsersRules {
         UsersRules { vjp: copied(&self.vjp), jvp: copied(&self.jvp), vmap: copied(&self.vmap) }
     }
 
-    fn given(&self) -> Given {
-        Given { vjp: self.vjp.is_some(), jvp: self.jvp.is_some(), vmap: self.vmap.is_some() }
+    fn rule_set(&self) -> RuleSet {
+        RuleSet { vjp: self.vjp.is_some(), jvp: self.jvp.is_some(), vmap: self.vmap.is_some() }
     }
 }
 
@@ -47,7 +47,7 @@ impl UsersRules {
 /// is not asked of it is not called, and where there is none the function's own operations are followed.
 #[pyclass(name = "custom_function", module = "umber.core", frozen, dict, weakref)]
 struct CustomFunction {
-    whole: Whole,
+    initialized: Initialized,
     fun: Py<PyAny>,
     rules: Mutex<UsersRules>,
 }
@@ -74,7 +74,7 @@ impl CustomFunction {
     #[new]
     fn new(f: &Bound<'_, PyAny>) -> PyResult<CustomFunction> {
         check_callable(OP, f)?;
-        Ok(CustomFunction { whole: Whole::YES, fun: f.clone().unbind(), rules: Mutex::default() })
+        Ok(CustomFunction { initialized: Initialized::YES, fun: f.clone().unbind(), rules: Mutex::default() })
     }
 
     /// The name, the place and the documentation of the function.
@@ -126,12 +126,12 @@ impl CustomFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let rules = self.lock().copied(py);
-        if rules.given() == Given::default() {
+        if rules.rule_set() == RuleSet::default() {
             return call_user(self.fun.bind(py), args, kwargs).map(Bound::unbind);
         }
         let called = Called::new(py, args, kwargs)?;
         let returned = called.call(self.fun.bind(py), &called.arrays)?;
-        let outputs = Tree::of(&returned)?;
+        let outputs = Pytree::of(&returned)?;
         let rules = PyRules {
             rules,
             positional: called.positional.count(),
@@ -148,7 +148,7 @@ impl CustomFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
-        if !self.whole.is() {
+        if !self.initialized.is() {
             return Ok(());
         }
         visit.call(&self.fun)?;
@@ -162,8 +162,8 @@ impl CustomFunction {
 
 /// The arguments of a call with their arrays told apart.
 struct Called {
-    positional: Tree,
-    named: Tree,
+    positional: Pytree,
+    named: Pytree,
     /// Those of the positional arguments first.
     arrays: Vec<Array>,
 }
@@ -174,10 +174,10 @@ impl Called {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Called> {
-        let positional = Tree::of(args)?;
-        let named = Tree::of(kwargs.unwrap_or(&PyDict::new(py)))?;
-        let mut arrays = positional.settled_arrays()?;
-        arrays.extend(named.settled_arrays()?);
+        let positional = Pytree::of(args)?;
+        let named = Pytree::of(kwargs.unwrap_or(&PyDict::new(py)))?;
+        let mut arrays = positional.snapshot_arrays()?;
+        arrays.extend(named.snapshot_arrays()?);
         Ok(Called { positional, named, arrays })
     }
 
@@ -194,18 +194,18 @@ impl Called {
 /// The rules of one call.
 struct PyRules {
     rules: UsersRules,
-    arguments: Tree<()>,
-    keywords: Tree<()>,
-    outputs: Tree<()>,
+    arguments: Pytree<()>,
+    keywords: Pytree<()>,
+    outputs: Pytree<()>,
     /// How many arrays are in positional arguments; those of keywords follow.
     positional: usize,
 }
 
 impl PyRules {
     /// What rules get as arguments: the only positional one, or the tuple of all; and what it is called.
-    fn primals(&self) -> (&Tree<()>, &'static str) {
+    fn primals(&self) -> (&Pytree<()>, &'static str) {
         match &self.arguments {
-            Tree::Tuple(items, _) if items.len() == 1 => (&items[0], "args[0]"),
+            Pytree::Tuple(items, _) if items.len() == 1 => (&items[0], "args[0]"),
             all => (all, "args"),
         }
     }
@@ -264,13 +264,18 @@ impl PyRules {
         }
         let tangents = primals.each(py, tangents, |py, tangent| {
             let Some(tangent) = tangent else { return Ok(py.None()) };
-            Ok(Made::from(tangent.clone()).object(py)?.unbind().into_any())
+            Ok(NewArray::from(tangent.clone()).object(py)?.unbind().into_any())
         })?;
         let given = [primals.rebuild(py, positional)?, tangents];
         let returned = self.call(self.rules.jvp.as_ref(), given, keywords, py)?;
         let mut found = Vec::new();
         let place = "the jvp rule's tangents";
-        self.outputs.aligned(OP, &unwrapped(&self.outputs, returned)?, &Place::Root(place), &mut found)?;
+        self.outputs.aligned(
+            OP,
+            &unwrapped(&self.outputs, returned)?,
+            &PytreePath::Root(place),
+            &mut found,
+        )?;
         found.into_iter().map(|value| value.map(|value| array_of(&value, place)).transpose()).collect()
     }
 
@@ -301,10 +306,10 @@ impl PyRules {
         self.outputs.aligned(
             OP,
             &unwrapped(&self.outputs, pair.get_item(0)?)?,
-            &Place::Root(place),
+            &PytreePath::Root(place),
             &mut found,
         )?;
-        let axes = spread_result(OP, "the vmap rule's axes", &pair.get_item(1)?, &self.outputs, place)?;
+        let axes = broadcast_out_axes(OP, "the vmap rule's axes", &pair.get_item(1)?, &self.outputs, place)?;
         let one = |(i, (value, axis)): (usize, (Option<Bound<'_, PyAny>>, Option<i64>))| {
             let Some(value) = value else {
                 return Err(PyValueError::new_err(format!(
@@ -331,9 +336,9 @@ impl PyRules {
 }
 
 /// A rule may answer a tuple of one where there is one, or only the array where there is only one array.
-fn unwrapped<'py>(tree: &Tree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn unwrapped<'py>(tree: &Pytree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = returned.py();
-    if returned.is_instance_of::<PyArray>() && !matches!(tree, Tree::Array(())) && tree.count() == 1 {
+    if returned.is_instance_of::<PyArray>() && !matches!(tree, Pytree::Array(())) && tree.count() == 1 {
         return Ok(tree
             .map(py, &mut |_, ()| Ok(returned.clone().unbind()), &|py, _| Ok(py.None()))?
             .into_bound(py));
@@ -341,7 +346,7 @@ fn unwrapped<'py>(tree: &Tree<()>, returned: Bound<'py, PyAny>) -> PyResult<Boun
     let is_one =
         (returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>()) && returned.len()? == 1;
     match tree {
-        Tree::Array(()) | Tree::Dict(_) if is_one => returned.get_item(0),
+        Pytree::Array(()) | Pytree::Dict(_) if is_one => returned.get_item(0),
         _ => Ok(returned),
     }
 }
@@ -355,7 +360,7 @@ fn array_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Array> {
 /// Derivatives with respect to `like` in what a rule answered.
 fn derivatives(
     what: &str,
-    tree: &Tree<()>,
+    tree: &Pytree<()>,
     root: &str,
     returned: &Bound<'_, PyAny>,
     like: &[Array],
@@ -363,7 +368,7 @@ fn derivatives(
     let py = returned.py();
     let root = format!("{what} {root}");
     let mut found = Vec::new();
-    tree.aligned(OP, returned, &Place::Root(&root), &mut found)?;
+    tree.aligned(OP, returned, &PytreePath::Root(&root), &mut found)?;
     let one = |(i, (value, like)): (usize, (Option<Bound<'_, PyAny>>, &Array))| {
         let Some(value) = value else { return Ok(None) };
         let array = array_of(&value, &tree.place_of(py, &root, i))?;
@@ -381,8 +386,8 @@ fn derivatives(
 }
 
 impl Rules for PyRules {
-    fn given(&self) -> Given {
-        self.rules.given()
+    fn rule_set(&self) -> RuleSet {
+        self.rules.rule_set()
     }
 
     fn vjp(
@@ -406,7 +411,7 @@ impl Rules for PyRules {
 /// A function whose intermediate values are computed again for its gradient.
 #[pyclass(name = "CheckpointFunction", module = "umber.core", frozen, dict, weakref)]
 struct CheckpointFunction {
-    whole: Whole,
+    initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
 }
@@ -424,7 +429,7 @@ impl CheckpointFunction {
         // What its loops would keep for a backward pass is computed again with them.
         let trace = Trace::forwards(&called.arrays).or_raise()?;
         let returned = called.call(self.fun.bind(py), &trace.inputs)?;
-        let outputs = Tree::of(&returned)?;
+        let outputs = Pytree::of(&returned)?;
         let recorded = end_checkpoint(trace, &called.arrays, &outputs.arrays()).or_raise()?;
         outputs.rebuild(py, &recorded)
     }
@@ -434,7 +439,7 @@ impl CheckpointFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
-        if !self.whole.is() {
+        if !self.initialized.is() {
             return Ok(());
         }
         visit.call(&self.fun)
@@ -448,7 +453,7 @@ impl CheckpointFunction {
 #[pyfunction]
 fn checkpoint<'py>(fun: &Bound<'py, PyAny>) -> PyResult<Bound<'py, CheckpointFunction>> {
     check_callable("checkpoint", fun)?;
-    called_as(CheckpointFunction { whole: Whole::YES, fun: fun.clone().unbind() }, fun)
+    called_as(CheckpointFunction { initialized: Initialized::YES, fun: fun.clone().unbind() }, fun)
 }
 
 /// One array, or a list or tuple of them.
@@ -477,7 +482,7 @@ fn depends<'py>(
     let is_one = inputs.is_instance_of::<PyArray>();
     let inputs = one_or_several("inputs", inputs)?;
     let dependencies = one_or_several("dependencies", dependencies)?;
-    let mut after = ops::depends(&inputs, &dependencies).or_raise()?.into_iter().map(Made::from);
+    let mut after = ops::depends(&inputs, &dependencies).or_raise()?.into_iter().map(NewArray::from);
     match after.next() {
         Some(first) if is_one => Ok(first.object(py)?.into_any()),
         first => {

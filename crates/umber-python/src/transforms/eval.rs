@@ -10,7 +10,7 @@ use umber_core::{Array, eval};
 use super::state::is_state;
 use crate::array::PyArray;
 use crate::enter::{enter, evaluate};
-use crate::trees::Tree;
+use crate::pytree::Pytree;
 
 pub(crate) fn arrays_of<'py>(
     py: Python<'py>,
@@ -22,9 +22,9 @@ pub(crate) fn arrays_of<'py>(
         match arg.cast::<PyArray>() {
             Ok(array) => arrays.push(array.get().get()),
             Err(_) => {
-                Tree::of(&arg)?.visit(&mut |leaf| match leaf {
-                    Tree::Array(array) => arrays.push(array.get().get()),
-                    Tree::Other(value) if is_state(value.bind(py)) => {
+                Pytree::of(&arg)?.visit(&mut |leaf| match leaf {
+                    Pytree::Array(array) => arrays.push(array.get().get()),
+                    Pytree::Other(value) if is_state(value.bind(py)) => {
                         states.push(value.clone_ref(py));
                     }
                     _ => {}
@@ -75,7 +75,7 @@ static EVAL: OnceLock<ffi::PyCFunctionFastWithKeywords> = OnceLock::new();
 
 /// `eval` of one array that is there, which programs with small arrays often ask for: nothing to read arguments for. Any other
 /// call goes on to [`EVAL`].
-unsafe extern "C" fn eval_there(
+unsafe extern "C" fn eval_if_evaluated(
     own: *mut ffi::PyObject,
     arguments: *const *mut ffi::PyObject,
     count: isize,
@@ -88,7 +88,7 @@ unsafe extern "C" fn eval_there(
             let py = Python::assume_attached();
             let first = Borrowed::from_ptr(py, *arguments);
             if let Ok(array) = first.cast::<PyArray>()
-                && array.get().peek(py, Array::is_on_host)
+                && array.get().with_ref(py, Array::is_on_host)
             {
                 return py.None().into_ptr();
             }
@@ -97,10 +97,10 @@ unsafe extern "C" fn eval_there(
     }
 }
 
-/// [`eval_there`] before the C function of `eval`.
+/// [`eval_if_evaluated`] before the C function of `eval`.
 pub(crate) fn before_eval(original: ffi::PyCFunctionFastWithKeywords) -> ffi::PyCFunctionFastWithKeywords {
     EVAL.get_or_init(|| original);
-    eval_there
+    eval_if_evaluated
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
 use umber_core::compile::Traced;
-use umber_core::export::{self, Exported, Parameter, Signature, Spelling, letters};
+use umber_core::export::{self, Exported, MlxOperation, Parameter, Signature, letters};
 use umber_core::graph::program::Operand;
 use umber_core::graph::tracing::Lengths;
 use umber_core::transforms::Trace;
@@ -18,8 +18,8 @@ use super::{call_user, check_callable, grad};
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
 use crate::enter::{OrRaise, enter, to_exception};
-use crate::made::Made;
-use crate::trees::Tree;
+use crate::new_array::NewArray;
+use crate::pytree::Pytree;
 
 /// The arrays of a call: by position, and by name in the order of the names.
 struct Call {
@@ -88,7 +88,7 @@ fn run(
     arguments: &[Array],
 ) -> PyResult<Vec<Array>> {
     let (positional, named) = arguments.split_at(signature.positional.len());
-    let handed = |array: &Array| Made::from(array.clone()).object(py);
+    let handed = |array: &Array| NewArray::from(array.clone()).object(py);
     let args = PyTuple::new(py, positional.iter().map(handed).collect::<PyResult<Vec<_>>>()?)?;
     let kwargs = PyDict::new(py);
     for ((name, _), array) in signature.keywords.iter().zip(named) {
@@ -148,7 +148,7 @@ fn outputs_of(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
 
 fn as_tuple<'py>(py: Python<'py>, arrays: &[Array]) -> PyResult<Bound<'py, PyTuple>> {
     let arrays: Vec<_> =
-        arrays.iter().map(|array| Made::from(array.clone()).object(py)).collect::<PyResult<_>>()?;
+        arrays.iter().map(|array| NewArray::from(array.clone()).object(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, arrays)
 }
 
@@ -200,7 +200,7 @@ fn path_of(op: &str, file: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
 }
 
 /// An array in what a callback hears: its name, shape and dtype.
-fn told<'py>(py: Python<'py>, slot: usize, spec: &ArraySpec) -> PyResult<Bound<'py, PyTuple>> {
+fn callback_entry<'py>(py: Python<'py>, slot: usize, spec: &ArraySpec) -> PyResult<Bound<'py, PyTuple>> {
     let shape = PyTuple::new(py, spec.shape.iter())?;
     let dtype = PyDtype(spec.dtype).into_pyobject(py)?;
     (letters(slot), shape, dtype).into_pyobject(py)
@@ -224,7 +224,7 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
     let specs: Vec<ArraySpec> =
         program.arguments.iter().cloned().chain(program.specs().or_raise()?.into_iter().flatten()).collect();
     let given = program.arguments.len() - exported.constants.len();
-    let inputs = (0..given).map(|slot| told(py, slot, &specs[slot])).collect::<PyResult<_>>()?;
+    let inputs = (0..given).map(|slot| callback_entry(py, slot, &specs[slot])).collect::<PyResult<_>>()?;
     say("inputs", vec![("inputs", list(py, inputs)?)])?;
     let first_named = exported.signature.positional.len();
     let named = exported.signature.keywords.iter().enumerate();
@@ -239,47 +239,49 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
     let mut more = program.slots();
     let mut operand = |operand: &Operand, steps: &mut Vec<Recorded<'py>>| {
         let constant = match operand {
-            Operand::Slot(slot) => return told(py, *slot as usize, &specs[*slot as usize]),
+            Operand::Slot(slot) => return callback_entry(py, *slot as usize, &specs[*slot as usize]),
             Operand::Constant(constant) => constant,
         };
         let spec = ArraySpec { shape: umber_core::Shape::scalar(), dtype: constant.0.dtype };
-        let scalar = told(py, more, &spec)?;
+        let scalar = callback_entry(py, more, &spec)?;
         constants
             .push((letters(more), Array::full(umber_core::Shape::scalar(), constant.1, constant.0.dtype)));
         more += 1;
         if constant.0.shape.ndim() == 0 {
             return Ok(scalar);
         }
-        let whole = told(py, more, &constant.0)?;
+        let initialized = callback_entry(py, more, &constant.0)?;
         more += 1;
         let lengths = constant.0.shape.iter().map(|&length| length as i64).collect();
-        let spelling = Spelling { name: "Broadcast".to_owned(), parameters: vec![Parameter::Shape(lengths)] };
-        steps.push(Recorded { spelling, inputs: vec![scalar], outputs: vec![whole.clone()] });
-        Ok(whole)
+        let operation =
+            MlxOperation { name: "Broadcast".to_owned(), parameters: vec![Parameter::Shape(lengths)] };
+        steps.push(Recorded { operation, inputs: vec![scalar], outputs: vec![initialized.clone()] });
+        Ok(initialized)
     };
     let mut next = program.arguments.len();
     for step in &program.steps {
         let inputs =
             step.inputs.iter().map(|input| operand(input, &mut steps)).collect::<PyResult<Vec<_>>>()?;
         let last = next + step.outputs as usize;
-        let outputs = (next..last).map(|slot| told(py, slot, &specs[slot])).collect::<PyResult<Vec<_>>>()?;
+        let outputs =
+            (next..last).map(|slot| callback_entry(py, slot, &specs[slot])).collect::<PyResult<Vec<_>>>()?;
         let given: Vec<&ArraySpec> = step.inputs.iter().map(|input| input.spec(&specs)).collect();
-        let spelling = Spelling::of(&step.op, &given, &specs[next..last]);
+        let operation = MlxOperation::of(&step.op, &given, &specs[next..last]);
         next = last;
-        steps.push(Recorded { spelling, inputs, outputs });
+        steps.push(Recorded { operation, inputs, outputs });
     }
     let outputs = program.outputs.iter().map(|output| operand(output, &mut steps));
     let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
     say("outputs", vec![("outputs", list(py, outputs)?)])?;
     let constants = constants
         .into_iter()
-        .map(|(name, array)| (name, Made::from(array).object(py)?).into_pyobject(py))
+        .map(|(name, array)| (name, NewArray::from(array).object(py)?).into_pyobject(py))
         .collect::<PyResult<Vec<_>>>()?;
     say("constants", vec![("constants", list(py, constants)?)])?;
-    for Recorded { spelling, inputs, outputs } in steps {
-        let parameters = spelling.parameters.iter().map(|parameter| parameter_of(py, parameter));
+    for Recorded { operation, inputs, outputs } in steps {
+        let parameters = operation.parameters.iter().map(|parameter| parameter_of(py, parameter));
         let entries = vec![
-            ("name", PyString::new(py, &spelling.name).into_any()),
+            ("name", PyString::new(py, &operation.name).into_any()),
             ("inputs", list(py, inputs)?),
             ("outputs", list(py, outputs)?),
             ("arguments", PyList::new(py, parameters.collect::<PyResult<Vec<_>>>()?)?.into_any()),
@@ -291,7 +293,7 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
 
 /// An operation as a callback is told of it.
 struct Recorded<'py> {
-    spelling: Spelling,
+    operation: MlxOperation,
     inputs: Vec<Bound<'py, PyTuple>>,
     outputs: Vec<Bound<'py, PyTuple>>,
 }
@@ -508,7 +510,7 @@ fn export_to_dot(
 ) -> PyResult<()> {
     if let Ok(fun) = args.get_item(0)
         && fun.is_callable()
-        && Tree::of(&fun)?.arrays().is_empty()
+        && Pytree::of(&fun)?.arrays().is_empty()
     {
         if kwargs.is_some_and(|names| !names.is_empty()) {
             return Err(PyTypeError::new_err(
@@ -519,9 +521,9 @@ fn export_to_dot(
     }
     let mut outputs = Vec::new();
     for arg in args {
-        let tree = Tree::of(&arg)?;
+        let tree = Pytree::of(&arg)?;
         tree.visit(&mut |leaf| {
-            if let Tree::Array(array) = leaf {
+            if let Pytree::Array(array) = leaf {
                 outputs.push(array.get().get());
             }
         });

@@ -9,17 +9,17 @@ use umber_core::transforms::{Trace, pull_back, pull_holomorphic, push_forward};
 
 use super::arguments::{Assumed, Chosen};
 use super::substitution::{Substitution, part, taken};
-use super::{Whole, check_callable, describe};
+use super::{Initialized, check_callable, describe};
 use super::{call_user, called_as};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
-use crate::trees::{Place, Tree, class_of};
+use crate::pytree::{Pytree, PytreePath, class_of};
 
 /// A function that gives the gradient of another, and its value where asked for.
 #[pyclass(name = "GradFunction", module = "umber.core", frozen, dict, weakref)]
 struct GradFunction {
-    whole: Whole,
+    initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     chosen: Chosen,
@@ -63,7 +63,7 @@ impl GradFunction {
         let followed = self.chosen.follow(self.fun.bind(py), args, kwargs)?;
         let (returned, aux) = parted(self.chosen.op(), followed.returned.clone(), self.has_aux)?;
         let value = self.value(&returned)?;
-        self.chosen.check_dtypes(py, &Tree::Array(value.clone().unbind()), "the function's result")?;
+        self.chosen.check_dtypes(py, &Pytree::Array(value.clone().unbind()), "the function's result")?;
         let value = value.get().get();
         let (trees, mut trace) = followed.into_parts();
         // The backward pass is no part of what is differentiated here.
@@ -77,14 +77,14 @@ impl GradFunction {
         };
         let gradients = gradients.or_raise()?;
         drop(trace);
-        let answer = self.chosen.arrange(py, &trees, &gradients)?;
+        let output = self.chosen.arrange(py, &trees, &gradients)?;
         let pair =
             |first: Py<PyAny>, second: Py<PyAny>| Ok(PyTuple::new(py, [first, second])?.into_any().unbind());
         match (self.with_value, aux) {
-            (false, None) => Ok(answer),
-            (false, Some(aux)) => pair(answer, aux.unbind()),
-            (true, None) => pair(returned.unbind(), answer),
-            (true, Some(aux)) => pair(pair(returned.unbind(), aux.unbind())?, answer),
+            (false, None) => Ok(output),
+            (false, Some(aux)) => pair(output, aux.unbind()),
+            (true, None) => pair(returned.unbind(), output),
+            (true, Some(aux)) => pair(pair(returned.unbind(), aux.unbind())?, output),
         }
     }
 
@@ -93,7 +93,7 @@ impl GradFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if !self.whole.is() {
+        if !self.initialized.is() {
             return Ok(());
         }
         visit.call(&self.fun)
@@ -139,8 +139,13 @@ fn grad<'py>(
 ) -> PyResult<Bound<'py, GradFunction>> {
     check_callable("grad", fun)?;
     let chosen = Chosen::new("grad", argnums, argnames, Assumed::of(holomorphic))?;
-    let made =
-        GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: false, has_aux };
+    let made = GradFunction {
+        initialized: Initialized::YES,
+        fun: fun.clone().unbind(),
+        chosen,
+        with_value: false,
+        has_aux,
+    };
     called_as(made, fun)
 }
 
@@ -157,8 +162,13 @@ fn value_and_grad<'py>(
 ) -> PyResult<Bound<'py, GradFunction>> {
     check_callable("value_and_grad", fun)?;
     let chosen = Chosen::new("value_and_grad", argnums, argnames, Assumed::of(holomorphic))?;
-    let made =
-        GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: true, has_aux };
+    let made = GradFunction {
+        initialized: Initialized::YES,
+        fun: fun.clone().unbind(),
+        chosen,
+        with_value: true,
+        has_aux,
+    };
     called_as(made, fun)
 }
 
@@ -190,19 +200,19 @@ fn check_list(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// A list of trees of arrays, as a tree.
-fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Tree> {
+fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Pytree> {
     let py = list.py();
     check_list(op, name, list)?;
     let items = list.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-    let tree = Tree::of(PyList::new(py, items)?.as_any())?;
+    let tree = Pytree::of(PyList::new(py, items)?.as_any())?;
     check_leaves(py, op, name, &tree)?;
     Ok(tree)
 }
 
 /// Refuse whatever is no array.
-fn check_leaves(py: Python<'_>, op: &str, name: &str, tree: &Tree) -> PyResult<()> {
-    tree.visit_places(&Place::Root(name), &mut |leaf, place| match leaf {
-        Tree::Other(value) => Err(refused(op, &place.text(py), value.bind(py))),
+fn check_leaves(py: Python<'_>, op: &str, name: &str, tree: &Pytree) -> PyResult<()> {
+    tree.visit_places(&PytreePath::Root(name), &mut |leaf, place| match leaf {
+        Pytree::Other(value) => Err(refused(op, &place.text(py), value.bind(py))),
         _ => Ok(()),
     })
 }
@@ -214,7 +224,7 @@ fn refused(op: &str, place: &str, value: &Bound<'_, PyAny>) -> PyErr {
 /// Arguments all of which are followed, as a list of the values and as a tree.
 pub(super) struct Primals<'py> {
     list: Bound<'py, PyAny>,
-    pub(super) tree: Tree,
+    pub(super) tree: Pytree,
 }
 
 impl<'py> Primals<'py> {
@@ -257,12 +267,12 @@ pub(super) fn outputs<'py>(
     op: &str,
     returned: Bound<'py, PyAny>,
     has_aux: bool,
-) -> PyResult<(Tree, Option<Bound<'py, PyAny>>)> {
+) -> PyResult<(Pytree, Option<Bound<'py, PyAny>>)> {
     let (returned, aux) = parted(op, returned, has_aux)?;
-    let tree = match Tree::of(&returned)? {
-        Tree::Tuple(items, _) => Tree::List(items),
-        Tree::Array(array) => Tree::List(vec![Tree::Array(array)]),
-        Tree::Other(_) => {
+    let tree = match Pytree::of(&returned)? {
+        Pytree::Tuple(items, _) => Pytree::List(items),
+        Pytree::Array(array) => Pytree::List(vec![Pytree::Array(array)]),
+        Pytree::Other(_) => {
             return Err(PyValueError::new_err(format!(
                 "[{op}] got {} from the function, expected arrays",
                 class_of(&returned)
@@ -275,10 +285,10 @@ pub(super) fn outputs<'py>(
 }
 
 /// Outputs, derivatives, and what came with them.
-fn answer<'py>(
+fn output<'py>(
     py: Python<'py>,
-    outputs: &Tree,
-    (derivatives, like): (&[Array], &Tree),
+    outputs: &Pytree,
+    (derivatives, like): (&[Array], &Pytree),
     aux: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let parts = [outputs.rebuild(py, &outputs.arrays())?, like.rebuild(py, derivatives)?];
@@ -308,7 +318,7 @@ fn vjp<'py>(
     let cotangents = cotangents.like("vjp", "output", &outputs)?;
     trace.returned();
     let pulled = pull_back(&trace.inputs, &outputs.arrays(), &cotangents).or_raise()?;
-    answer(fun.py(), &outputs, (&pulled, &primals.tree), aux)
+    output(fun.py(), &outputs, (&pulled, &primals.tree), aux)
 }
 
 /// Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs.
@@ -332,7 +342,7 @@ fn jvp<'py>(
     let (outputs, aux) = outputs("jvp", returned, has_aux)?;
     drop(substitution);
     let pushed = push_forward(&trace.inputs, &outputs.arrays(), &tangents).or_raise()?;
-    answer(fun.py(), &outputs, (&pushed, &outputs), aux)
+    output(fun.py(), &outputs, (&pushed, &outputs), aux)
 }
 
 /// Tangents or cotangents as they were given.
@@ -349,7 +359,7 @@ fn given_for<'py>(op: &str, name: &'static str, value: &Bound<'py, PyAny>) -> Py
     }
     let tree = listed(op, name, value)?;
     let is_flat =
-        matches!(&tree, Tree::List(items) if items.iter().all(|item| matches!(item, Tree::Array(_))));
+        matches!(&tree, Pytree::List(items) if items.iter().all(|item| matches!(item, Pytree::Array(_))));
     let flat = is_flat.then(|| tree.arrays());
     let value = tree.rebuild(value.py(), &tree.arrays())?.into_bound(value.py());
     Ok(Directions { name, value, flat })
@@ -357,7 +367,7 @@ fn given_for<'py>(op: &str, name: &'static str, value: &Bound<'py, PyAny>) -> Py
 
 impl Directions<'_> {
     /// One for each array of `values`: built like them, or a list in their order; of the same shapes.
-    fn like(self, op: &str, one: &str, values: &Tree) -> PyResult<Vec<Array>> {
+    fn like(self, op: &str, one: &str, values: &Pytree) -> PyResult<Vec<Array>> {
         let (py, name) = (self.value.py(), self.name);
         let given = match self.flat {
             Some(flat) if flat.len() != values.count() => {
@@ -370,7 +380,7 @@ impl Directions<'_> {
             Some(flat) => flat,
             None => {
                 let mut found = Vec::new();
-                values.aligned(op, &self.value, &Place::Root(name), &mut found)?;
+                values.aligned(op, &self.value, &PytreePath::Root(name), &mut found)?;
                 let array = |(i, given): (usize, Option<Bound<'_, PyAny>>)| {
                     let given = given.unwrap_or_else(|| py.None().into_bound(py));
                     let array = given.cast::<PyArray>().map(|array| array.get().get());

@@ -12,14 +12,14 @@ use umber_core::{ArraySpec, Shape, ops};
 use super::arguments::{Assumed, Chosen};
 use super::grad::{Primals, parted};
 use super::substitution::{Substitution, taken};
-use super::{Whole, check_callable, describe};
+use super::{Initialized, check_callable, describe};
 use super::{call_user, called_as};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::OrRaise;
-use crate::trees::{Place, Tree};
+use crate::pytree::{Pytree, PytreePath};
 
 /// In which direction a Jacobian is computed.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ enum Direction {
 /// A function that gives the Jacobian of another.
 #[pyclass(name = "JacobianFunction", module = "umber.core", frozen, dict, weakref)]
 struct JacobianFunction {
-    whole: Whole,
+    initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     chosen: Chosen,
@@ -51,8 +51,8 @@ impl JacobianFunction {
         let op = self.chosen.op();
         let followed = self.chosen.follow(self.fun.bind(py), args, kwargs)?;
         let (returned, aux) = parted(op, followed.returned.clone(), self.has_aux)?;
-        let outputs = Tree::of(&returned)?;
-        outputs.check_arrays(py, op, &Place::Root("the function's result"))?;
+        let outputs = Pytree::of(&returned)?;
+        outputs.check_arrays(py, op, &PytreePath::Root("the function's result"))?;
         self.chosen.check_dtypes(py, &outputs, "the function's result")?;
         let (trees, trace) = followed.into_parts();
         let jacobians = match self.direction {
@@ -61,11 +61,11 @@ impl JacobianFunction {
         };
         let jacobians = jacobians.or_raise()?;
         drop(trace);
-        let answer =
+        let output =
             outputs.each(py, &jacobians, |py, by_input| self.chosen.arrange(py, &trees, by_input))?;
         match aux {
-            Some(aux) => Ok(PyTuple::new(py, [answer, aux.unbind()])?.into_any().unbind()),
-            None => Ok(answer),
+            Some(aux) => Ok(PyTuple::new(py, [output, aux.unbind()])?.into_any().unbind()),
+            None => Ok(output),
         }
     }
 
@@ -74,7 +74,7 @@ impl JacobianFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if !self.whole.is() {
+        if !self.initialized.is() {
             return Ok(());
         }
         visit.call(&self.fun)
@@ -91,7 +91,13 @@ fn jacobian<'py>(
 ) -> PyResult<Bound<'py, JacobianFunction>> {
     check_callable(op, fun)?;
     let chosen = Chosen::new(op, argnums, None, assumed)?;
-    let made = JacobianFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, direction, has_aux };
+    let made = JacobianFunction {
+        initialized: Initialized::YES,
+        fun: fun.clone().unbind(),
+        chosen,
+        direction,
+        has_aux,
+    };
     called_as(made, fun)
 }
 
@@ -146,11 +152,11 @@ fn hessian<'py>(
 /// The linear function that another is like at a point.
 #[pyclass(name = "LinearFunction", module = "umber.core", frozen, dict, weakref)]
 struct LinearFunction {
-    whole: Whole,
+    initialized: Initialized,
     linear: Linear,
-    arguments: Tree<()>,
+    arguments: Pytree<()>,
     shapes: Vec<Shape>,
-    outputs: Tree<()>,
+    outputs: Pytree<()>,
 }
 
 #[pymethods]
@@ -159,7 +165,7 @@ impl LinearFunction {
     fn __call__(&self, py: Python<'_>, tangents: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let root = "tangents";
         let mut found = Vec::new();
-        self.arguments.aligned("linearize", tangents.as_any(), &Place::Root(root), &mut found)?;
+        self.arguments.aligned("linearize", tangents.as_any(), &PytreePath::Root(root), &mut found)?;
         let mut arrays = Vec::with_capacity(found.len());
         for (i, (value, shape)) in found.into_iter().zip(&self.shapes).enumerate() {
             let array = value.map(|value| from_object(&value, None)).transpose()?.flatten();
@@ -180,7 +186,7 @@ impl LinearFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if !self.whole.is() {
+        if !self.initialized.is() {
             return Ok(());
         }
         self.arguments.traverse(&visit)?;
@@ -202,18 +208,18 @@ fn linearize<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("linearize", fun)?;
     let primals = Primals::new(py, primals.iter().map(Ok))?;
-    primals.tree.check_arrays(py, "linearize", &Place::Root("primals"))?;
+    primals.tree.check_arrays(py, "linearize", &PytreePath::Root("primals"))?;
     let trace = Trace::with_data(&primals.tree.arrays()).or_raise()?;
     let (returned, substitution) = primals.call(fun, &trace.inputs)?;
     let (returned, aux) = parted("linearize", returned, has_aux)?;
-    let outputs = Tree::of(&returned)?;
-    outputs.check_arrays(py, "linearize", &Place::Root("the function's result"))?;
+    let outputs = Pytree::of(&returned)?;
+    outputs.check_arrays(py, "linearize", &PytreePath::Root("the function's result"))?;
     drop(substitution);
     let linear = Linear::of(&trace.inputs, &outputs.arrays()).or_raise()?;
     let shapes = trace.inputs.iter().map(|input| input.shape().clone()).collect();
     drop(trace);
     let function = LinearFunction {
-        whole: Whole::YES,
+        initialized: Initialized::YES,
         linear,
         arguments: primals.tree.structure(py),
         shapes,
@@ -292,13 +298,13 @@ fn eval_shape<'py>(
     for value in [args.as_any(), named.as_any()] {
         let (value, tree) = taken(value)?;
         tree.visit(&mut |leaf| match leaf {
-            Tree::Array(array) => specs.push(array.get().get().spec().clone()),
-            Tree::Other(value) => {
+            Pytree::Array(array) => specs.push(array.get().get().spec().clone()),
+            Pytree::Other(value) => {
                 if let Ok(given) = value.bind(py).cast::<ShapeDtypeStruct>() {
                     specs.push(given.get().spec.clone());
                 }
             }
-            Tree::List(_) | Tree::Tuple(..) | Tree::Dict(_) => {}
+            Pytree::List(_) | Pytree::Tuple(..) | Pytree::Dict(_) => {}
         });
         given.push(value);
     }
@@ -315,7 +321,7 @@ fn eval_shape<'py>(
     }
     let returned = call_user(fun, given[0].cast::<PyTuple>()?.clone(), Some(given[1].cast::<PyDict>()?));
     ops::random::set_state(random).or_raise()?;
-    let outputs = Tree::of(&returned?)?;
+    let outputs = Pytree::of(&returned?)?;
     drop(substitution);
     outputs.map(
         py,

@@ -7,18 +7,18 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber_core::transforms::Mapped;
 use umber_core::{Array, ops};
 
-use super::{Whole, check_callable, describe};
+use super::{Initialized, check_callable, describe};
 use super::{call_user, called_as};
 use crate::args::Operand;
 use crate::enter::OrRaise;
-use crate::explain::under;
-use crate::made::Made;
-use crate::trees::{Place, Tree};
+use crate::error_text::with_name;
+use crate::new_array::NewArray;
+use crate::pytree::{Pytree, PytreePath};
 
 /// A function of scalars made one of arrays.
 #[pyclass(name = "ScalarKernel", module = "umber.core.fast", frozen, dict, weakref)]
 pub(crate) struct ScalarKernel {
-    whole: Whole,
+    initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     function: Py<PyAny>,
 }
@@ -34,7 +34,7 @@ struct Call<'a, 'py> {
 impl Call<'_, '_> {
     /// What the function gives for every element of arrays that broadcast to `shape`, with as many axes each: how it is nested,
     /// and its arrays.
-    fn run(&self, arrays: &[Array], shape: &[usize]) -> PyResult<(Tree, Vec<Array>)> {
+    fn run(&self, arrays: &[Array], shape: &[usize]) -> PyResult<(Pytree, Vec<Array>)> {
         let Some((&length, inner)) = shape.split_first() else { return self.once(arrays) };
         let mut axes = Vec::with_capacity(arrays.len());
         let mut lanes = Vec::with_capacity(arrays.len());
@@ -51,19 +51,19 @@ impl Call<'_, '_> {
     }
 
     /// What the function gives for scalars, which take the places of the arguments that are arrays.
-    fn once(&self, scalars: &[Array]) -> PyResult<(Tree, Vec<Array>)> {
+    fn once(&self, scalars: &[Array]) -> PyResult<(Pytree, Vec<Array>)> {
         let py = self.function.py();
         let mut scalars = scalars.iter();
         let arguments = self.arguments.iter().zip(self.given).map(|(operand, given)| match operand {
             Operand::Array(_) => {
                 let scalar = scalars.next().expect("a scalar for each array").clone();
-                Ok(Made::from(scalar).object(py)?.into_any())
+                Ok(NewArray::from(scalar).object(py)?.into_any())
             }
             Operand::Number(_) => Ok(given),
         });
         let arguments = PyTuple::new(py, arguments.collect::<PyResult<Vec<_>>>()?)?;
-        let tree = Tree::of(&call_user(self.function, arguments, None)?)?;
-        tree.check_arrays(py, "kernel", &Place::Root("the function's result"))?;
+        let tree = Pytree::of(&call_user(self.function, arguments, None)?)?;
+        tree.check_arrays(py, "kernel", &PytreePath::Root("the function's result"))?;
         let outputs = tree.arrays();
         match outputs.iter().find(|output| output.ndim() > 0) {
             Some(output) => Err(PyValueError::new_err(format!(
@@ -89,7 +89,7 @@ impl ScalarKernel {
                 "[kernel] {name}: got a keyword argument, expected arrays and numbers by their position"
             )));
         }
-        let arguments = under(py, "kernel", || {
+        let arguments = with_name(py, "kernel", || {
             args.iter().map(|argument| argument.extract()).collect::<PyResult<Vec<Operand>>>()
         })?;
         let arrays: Vec<&Array> = arguments
@@ -128,7 +128,7 @@ impl ScalarKernel {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if self.whole.is() { visit.call(&self.function) } else { Ok(()) }
+        if self.initialized.is() { visit.call(&self.function) } else { Ok(()) }
     }
 }
 
@@ -147,5 +147,5 @@ impl ScalarKernel {
 #[pyfunction]
 pub(crate) fn kernel<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, ScalarKernel>> {
     check_callable("kernel", function)?;
-    called_as(ScalarKernel { whole: Whole::YES, function: function.clone().unbind() }, function)
+    called_as(ScalarKernel { initialized: Initialized::YES, function: function.clone().unbind() }, function)
 }

@@ -21,7 +21,7 @@ use pyo3::types::PyDict;
 use pyo3::{PyClass, PyClassInitializer};
 use umber_kernels::stack::stack_left;
 
-use crate::explain::settled;
+use crate::error_text::mark_final;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     eval::register(module)?;
@@ -39,10 +39,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Python makes the `__dict__` of an object before its fields are there, and may collect garbage meanwhile: then it asks
 /// an object whose memory is all zero what it holds.
 #[derive(Clone, Copy)]
-struct Whole(bool);
+struct Initialized(bool);
 
-impl Whole {
-    const YES: Whole = Whole(true);
+impl Initialized {
+    const YES: Initialized = Initialized(true);
 
     fn is(self) -> bool {
         self.0
@@ -50,7 +50,7 @@ impl Whole {
 }
 
 /// Bytes of stack that a function of the user's finds at least, for the kernels that it may run.
-const ROOM: usize = 192 << 10;
+const MIN_STACK: usize = 192 << 10;
 
 /// What a function of the user's returns. Where one calls itself through transforms without end, the interpreter's own
 /// limit may come later than the end of the stack.
@@ -59,15 +59,15 @@ pub(crate) fn call_user<'py>(
     args: impl PyCallArgs<'py>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if stack_left() < ROOM {
+    if stack_left() < MIN_STACK {
         let name = fun.getattr("__name__").map_or_else(|_| "call".into(), |name| name.to_string());
         return Err(PyRecursionError::new_err(format!(
             "[{name}] got functions that call each other deeper than the stack of their thread, expected fewer, or a \
              stack of more than {} KiB",
-            ROOM >> 10
+            MIN_STACK >> 10
         )));
     }
-    fun.call(args, kwargs).map_err(|error| settled(fun.py(), error))
+    fun.call(args, kwargs).map_err(|error| mark_final(fun.py(), error))
 }
 
 /// Refuse what cannot be called.

@@ -10,10 +10,10 @@ use pyo3::types::{
 };
 
 use crate::array::PyArray;
-use crate::trees::{Tree, check_depth};
+use crate::pytree::{Pytree, check_depth};
 
 /// Objects that are known by their hash and equality have numbers; so many are remembered at once.
-const MOST_OBJECTS: usize = 4096;
+const MAX_OBJECTS: usize = 4096;
 
 /// The numbers of objects that calls were made with. A number is never given twice.
 pub(super) struct Objects {
@@ -50,7 +50,7 @@ impl Objects {
         if let Some(number) = found {
             return number.extract();
         }
-        if known.len() >= MOST_OBJECTS {
+        if known.len() >= MAX_OBJECTS {
             known.clear();
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -91,22 +91,22 @@ impl<'a> Signature<'a> {
     }
 
     /// The structure of a tree, and its leaves other than arrays.
-    pub(super) fn tree(&mut self, py: Python<'_>, tree: &Tree) -> PyResult<()> {
+    pub(super) fn tree(&mut self, py: Python<'_>, tree: &Pytree) -> PyResult<()> {
         match tree {
-            Tree::Array(_) => self.bytes.push(b'a'),
-            Tree::Other(value) => self.value(value.bind(py), 0)?,
-            Tree::List(items) => {
+            Pytree::Array(_) => self.bytes.push(b'a'),
+            Pytree::Other(value) => self.value(value.bind(py), 0)?,
+            Pytree::List(items) => {
                 self.begin(b'[', items.len());
                 items.iter().try_for_each(|item| self.tree(py, item))?;
             }
-            Tree::Tuple(items, class) => {
+            Pytree::Tuple(items, class) => {
                 self.begin(b'(', items.len());
                 if let Some(class) = class {
                     self.object(class.bind(py))?;
                 }
                 items.iter().try_for_each(|item| self.tree(py, item))?;
             }
-            Tree::Dict(items) => {
+            Pytree::Dict(items) => {
                 self.begin(b'{', items.len());
                 for (key, item) in items {
                     self.value(key.bind(py), 0)?;

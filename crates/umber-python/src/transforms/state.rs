@@ -11,32 +11,37 @@ use umber_core::Array;
 
 use super::signature::Signature;
 use crate::array::PyArray;
-use crate::made::Made;
-use crate::trees::check_depth;
+use crate::new_array::NewArray;
+use crate::pytree::check_depth;
 
 /// Where arrays are in nested containers, as one walk meets them.
-pub(super) enum Spot {
+pub(super) enum StatePath {
     /// Here.
     Array,
     /// Here, in the object that is there anyway: what was written into it, others who have it see.
     Written,
     /// In what has these keys.
-    Inside(Vec<(Py<PyAny>, Spot)>),
+    CompileScope(Vec<(Py<PyAny>, StatePath)>),
 }
 
-impl Spot {
+impl StatePath {
     /// Where arrays are now, given where they were.
-    pub(super) fn of(py: Python<'_>, places: &[Place], before: &Held, depth: usize) -> Spot {
+    pub(super) fn of(
+        py: Python<'_>,
+        places: &[StateSlot],
+        before: &StateSnapshot,
+        depth: usize,
+    ) -> StatePath {
         match places {
-            [only] if only.path.len() == depth && before.same(py, only).is_some() => Spot::Written,
-            [only] if only.path.len() == depth => Spot::Array,
+            [only] if only.path.len() == depth && before.same(py, only).is_some() => StatePath::Written,
+            [only] if only.path.len() == depth => StatePath::Array,
             _ => {
-                let same_key = |a: &Place, b: &Place| a.path[depth].is(&b.path[depth]);
+                let same_key = |a: &StateSlot, b: &StateSlot| a.path[depth].is(&b.path[depth]);
                 let groups = places.chunk_by(same_key);
-                Spot::Inside(
+                StatePath::CompileScope(
                     groups
                         .map(|group| {
-                            (group[0].path[depth].clone_ref(py), Spot::of(py, group, before, depth + 1))
+                            (group[0].path[depth].clone_ref(py), StatePath::of(py, group, before, depth + 1))
                         })
                         .collect(),
                 )
@@ -46,8 +51,8 @@ impl Spot {
 
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
-            Spot::Array | Spot::Written => Ok(()),
-            Spot::Inside(spots) => spots.iter().try_for_each(|(key, spot)| {
+            StatePath::Array | StatePath::Written => Ok(()),
+            StatePath::CompileScope(spots) => spots.iter().try_for_each(|(key, spot)| {
                 visit.call(key)?;
                 spot.traverse(visit)
             }),
@@ -64,18 +69,20 @@ impl Spot {
             arrays.next().expect("as many arrays as spots").clone()
         };
         match self {
-            Spot::Array | Spot::Written => value.cast::<PyArray>()?.get().set(value.py(), next(arrays)),
-            Spot::Inside(spots) => {
+            StatePath::Array | StatePath::Written => {
+                value.cast::<PyArray>()?.get().set(value.py(), next(arrays))
+            }
+            StatePath::CompileScope(spots) => {
                 let is_fixed = value.is_instance_of::<PyTuple>();
                 for (key, spot) in spots {
                     let is_new = match spot {
-                        Spot::Array => !is_fixed,
-                        Spot::Written => !item(value, key.bind(value.py()))?
+                        StatePath::Array => !is_fixed,
+                        StatePath::Written => !item(value, key.bind(value.py()))?
                             .is_some_and(|item| item.is_instance_of::<PyArray>()),
-                        Spot::Inside(_) => false,
+                        StatePath::CompileScope(_) => false,
                     };
                     if is_new {
-                        let array = Made::from(next(arrays)).object(value.py())?;
+                        let array = NewArray::from(next(arrays)).object(value.py())?;
                         set(value, key.bind(value.py()), array.as_any())?;
                     } else {
                         spot.fill(&value.get_item(key)?, arrays)?;
@@ -127,7 +134,7 @@ fn is_container(value: &Bound<'_, PyAny>) -> bool {
 type Path = Vec<Py<PyAny>>;
 
 /// An array in nested containers.
-pub(super) struct Place {
+pub(super) struct StateSlot {
     pub(super) path: Path,
     pub(super) object: Py<PyArray>,
     /// What the object held when it was found there.
@@ -136,13 +143,13 @@ pub(super) struct Place {
     is_shown: bool,
 }
 
-impl Place {
+impl StateSlot {
     /// Let the function find another array at this place of `root`: in the object that is there, since it may have it from
     /// elsewhere, too.
     pub(super) fn replace(&self, root: &Bound<'_, PyAny>, array: Array) -> PyResult<()> {
         let py = root.py();
         if self.is_shown {
-            return put(root, &self.path, Made::from(array).object(py)?);
+            return put(root, &self.path, NewArray::from(array).object(py)?);
         }
         self.object.get().set(py, array);
         Ok(())
@@ -156,8 +163,8 @@ pub(super) fn is_state(value: &Bound<'_, PyAny>) -> bool {
 
 /// Nested containers as they were when they were looked at.
 #[derive(Default)]
-pub(super) struct Held {
-    pub(super) places: Vec<Place>,
+pub(super) struct StateSnapshot {
+    pub(super) places: Vec<StateSlot>,
     pub(super) containers: Vec<Container>,
 }
 
@@ -186,9 +193,9 @@ impl Container {
     }
 }
 
-impl Held {
-    pub(super) fn of(root: &Py<PyAny>, py: Python<'_>) -> PyResult<Held> {
-        let mut held = Held::default();
+impl StateSnapshot {
+    pub(super) fn of(root: &Py<PyAny>, py: Python<'_>) -> PyResult<StateSnapshot> {
+        let mut held = StateSnapshot::default();
         if !root.is_none(py) {
             held.find(root.bind(py), &mut Vec::new(), false)?;
         }
@@ -201,7 +208,7 @@ impl Held {
         if let Ok(array) = value.cast::<PyArray>() {
             let path = path.iter().map(|key| key.clone_ref(py)).collect();
             let object = array.clone().unbind();
-            self.places.push(Place { path, object, value: array.get().get(), is_shown });
+            self.places.push(StateSlot { path, object, value: array.get().get(), is_shown });
             return Ok(());
         }
         let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
@@ -230,9 +237,9 @@ impl Held {
     }
 
     /// The same object at the same place then.
-    fn same(&self, py: Python<'_>, place: &Place) -> Option<&Place> {
+    fn same(&self, py: Python<'_>, place: &StateSlot) -> Option<&StateSlot> {
         let is_same = |(a, b): (&Py<PyAny>, &Py<PyAny>)| a.is(b) || a.bind(py).eq(b).unwrap_or(false);
-        let is_there = |own: &&Place| {
+        let is_there = |own: &&StateSlot| {
             own.object.is(&place.object)
                 && own.path.len() == place.path.len()
                 && own.path.iter().zip(&place.path).all(is_same)
@@ -241,9 +248,9 @@ impl Held {
     }
 
     /// Where there is another array now.
-    pub(super) fn changed(&self, py: Python<'_>, now: Held) -> Vec<Place> {
+    pub(super) fn changed(&self, py: Python<'_>, now: StateSnapshot) -> Vec<StateSlot> {
         let is_changed =
-            |place: &Place| self.same(py, place).is_none_or(|own| !own.value.is_same(&place.value));
+            |place: &StateSlot| self.same(py, place).is_none_or(|own| !own.value.is_same(&place.value));
         now.places.into_iter().filter(is_changed).collect()
     }
 
@@ -259,15 +266,15 @@ impl Held {
 }
 
 /// A place that had an array before a call and has none after it.
-pub(super) struct Gone {
+pub(super) struct RemovedState {
     path: Path,
     /// What is there instead, if anything is.
     left: Option<Py<PyAny>>,
 }
 
-impl Gone {
+impl RemovedState {
     /// Of a path from `root` that led to an array.
-    pub(super) fn of(root: &Bound<'_, PyAny>, path: &[Py<PyAny>]) -> PyResult<Option<Gone>> {
+    pub(super) fn of(root: &Bound<'_, PyAny>, path: &[Py<PyAny>]) -> PyResult<Option<RemovedState>> {
         let py = root.py();
         let mut value = root.clone();
         for (depth, key) in path.iter().enumerate() {
@@ -278,7 +285,7 @@ impl Gone {
                 Some(found) if !is_end && is_container(&found) => value = found,
                 left => {
                     let path = path[..=depth].iter().map(|key| key.clone_ref(py)).collect();
-                    return Ok(Some(Gone { path, left: left.map(Bound::unbind) }));
+                    return Ok(Some(RemovedState { path, left: left.map(Bound::unbind) }));
                 }
             }
         }
@@ -327,7 +334,7 @@ pub(super) fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, 
     set(&container, last.bind(py), array.as_any())
 }
 
-/// Add the arrays of nested containers and how they are nested, as [`Held`] finds them.
+/// Add the arrays of nested containers and how they are nested, as [`StateSnapshot`] finds them.
 pub(super) fn gather(
     value: &Bound<'_, PyAny>,
     depth: usize,

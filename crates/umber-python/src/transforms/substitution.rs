@@ -14,8 +14,8 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use umber_core::Array;
 
 use crate::array::PyArray;
-use crate::made::Made;
-use crate::trees::{Tree, can_descend, check_depth, tuple_class, tuple_of};
+use crate::new_array::NewArray;
+use crate::pytree::{Pytree, can_descend, check_depth, tuple_class, tuple_of};
 
 /// The placeholders that stand in containers now, by address.
 ///
@@ -67,13 +67,13 @@ fn held_elsewhere<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> 
 }
 
 /// Do placeholders of another thread stand in this tree?
-fn is_taken(tree: &Tree) -> bool {
+fn is_taken(tree: &Pytree) -> bool {
     let all = standing();
     let Some(all) = all.as_ref().filter(|all| !all.is_empty()) else { return false };
     let this = thread::current().id();
     let mut is_taken = false;
     tree.visit(&mut |leaf| {
-        if let Tree::Array(array) = leaf {
+        if let Pytree::Array(array) = leaf {
             is_taken |= all.get(&(array.as_ptr() as usize)).is_some_and(|found| found.thread != this);
         }
     });
@@ -81,13 +81,13 @@ fn is_taken(tree: &Tree) -> bool {
 }
 
 /// A value that a function is to be called with, and its tree. Containers that another thread has taken are copied.
-pub(super) fn taken<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Tree)> {
-    let tree = Tree::of(value)?;
+pub(super) fn taken<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Pytree)> {
+    let tree = Pytree::of(value)?;
     if !is_taken(&tree) {
         return Ok((value.clone(), tree));
     }
     let copied = copy(value)?;
-    let tree = Tree::of(&copied)?;
+    let tree = Pytree::of(&copied)?;
     Ok((copied, tree))
 }
 
@@ -248,7 +248,7 @@ impl<'py> Substitution<'py> {
             return Ok(value.clone());
         }
         let Some(array) = replace(value)? else { return Ok(value.clone()) };
-        let made = Made::from(array.clone()).object(self.py)?.into_any();
+        let made = NewArray::from(array.clone()).object(self.py)?.into_any();
         if depth > 0 {
             stand(&made, value);
         }
@@ -307,7 +307,7 @@ impl<'py> Restoring<'py> {
     fn original(&mut self, item: &Bound<'py, PyAny>, depth: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Ok(array) = item.cast::<PyArray>() {
             // An object that the function wrote into holds something else, and stays.
-            let object = self.placeholders.get(&array.get().now(self.py).id());
+            let object = self.placeholders.get(&array.get().get_cloned(self.py).id());
             return Ok(object.and_then(|object| self.originals.get(object)).cloned());
         }
         if is_mutable(item) {

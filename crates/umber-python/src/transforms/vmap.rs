@@ -9,15 +9,15 @@ use umber_core::transforms::{Mapped, from_front};
 use umber_core::types::error;
 use umber_core::types::shape::{normalize_axis, within};
 
-use super::{Whole, check_callable, describe};
+use super::{Initialized, check_callable, describe};
 use super::{call_user, called_as};
 use crate::enter::{OrRaise, to_exception};
-use crate::trees::{Place, Tree, class_of, dict_of};
+use crate::pytree::{Pytree, PytreePath, class_of, dict_of};
 
 /// A function that maps another over an axis of its arguments.
 #[pyclass(name = "VmapFunction", module = "umber.core", frozen, dict, weakref)]
 struct VmapFunction {
-    whole: Whole,
+    initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     in_axes: Py<PyAny>,
@@ -29,12 +29,12 @@ fn is_axis(axes: &Bound<'_, PyAny>) -> bool {
 }
 
 /// The axis of every array in `tree`: `axes` is one for all, or a tree whose leaves stand for subtrees.
-pub(super) fn spread<A>(
+pub(super) fn broadcast_axes<A>(
     op: &str,
     name: &str,
     axes: &Bound<'_, PyAny>,
-    tree: &Tree<A>,
-    place: &Place<'_>,
+    tree: &Pytree<A>,
+    place: &PytreePath<'_>,
     found: &mut Vec<Option<i64>>,
 ) -> PyResult<()> {
     let py = axes.py();
@@ -44,9 +44,10 @@ pub(super) fn spread<A>(
             place.text(py)
         )))
     };
-    let below = |axes: &Bound<'_, PyAny>, item: &Tree<A>, place: &Place<'_>, found: &mut Vec<Option<i64>>| {
-        spread(op, name, axes, item, place, found)
-    };
+    let below =
+        |axes: &Bound<'_, PyAny>, item: &Pytree<A>, place: &PytreePath<'_>, found: &mut Vec<Option<i64>>| {
+            broadcast_axes(op, name, axes, item, place, found)
+        };
     if is_axis(axes) {
         let axis: Option<i64> = axes.extract().map_err(|_| {
             let place = place.text(py);
@@ -65,18 +66,18 @@ pub(super) fn spread<A>(
         )));
     }
     match tree {
-        Tree::Array(_) => mismatch("an array"),
-        Tree::Other(value) => mismatch(&class_of(value.bind(py))),
-        Tree::List(items) | Tree::Tuple(items, _) => {
+        Pytree::Array(_) => mismatch("an array"),
+        Pytree::Other(value) => mismatch(&class_of(value.bind(py))),
+        Pytree::List(items) | Pytree::Tuple(items, _) => {
             if axes.is_instance_of::<PyDict>() || axes.len()? != items.len() {
                 return mismatch(&format!("a sequence of {}", items.len()));
             }
             for (i, (axes, item)) in axes.try_iter()?.zip(items).enumerate() {
-                below(&axes?, item, &Place::Item(place, i), found)?;
+                below(&axes?, item, &PytreePath::Item(place, i), found)?;
             }
             Ok(())
         }
-        Tree::Dict(items) => {
+        Pytree::Dict(items) => {
             let expected = || dict_of(py, items);
             let Ok(dict) = axes.cast::<PyDict>() else { return mismatch(&expected()?) };
             if dict.len() != items.len() {
@@ -84,7 +85,7 @@ pub(super) fn spread<A>(
             }
             for (key, item) in items {
                 match dict.get_item(key)? {
-                    Some(axes) => below(&axes, item, &Place::Key(place, key), found)?,
+                    Some(axes) => below(&axes, item, &PytreePath::Key(place, key), found)?,
                     None => return mismatch(&expected()?),
                 }
             }
@@ -94,31 +95,31 @@ pub(super) fn spread<A>(
 }
 
 /// The axis of every array in a result. A sequence of one stands for the only result, too.
-pub(super) fn spread_result<A>(
+pub(super) fn broadcast_out_axes<A>(
     op: &str,
     name: &str,
     axes: &Bound<'_, PyAny>,
-    tree: &Tree<A>,
+    tree: &Pytree<A>,
     root: &str,
 ) -> PyResult<Vec<Option<i64>>> {
     let mut found = Vec::new();
-    let is_one = matches!(tree, Tree::Array(_) | Tree::Dict(_))
+    let is_one = matches!(tree, Pytree::Array(_) | Pytree::Dict(_))
         && (axes.is_instance_of::<PyTuple>() || axes.is_instance_of::<PyList>())
         && axes.len()? == 1;
     let only = if is_one { axes.get_item(0)? } else { axes.clone() };
-    spread(op, name, &only, tree, &Place::Root(root), &mut found)?;
+    broadcast_axes(op, name, &only, tree, &PytreePath::Root(root), &mut found)?;
     Ok(found)
 }
 
 /// The arguments of a call and the axes to map over.
-struct Lanes {
-    positional: Tree,
-    named: Tree,
+struct VmapArgs {
+    positional: Pytree,
+    named: Pytree,
     arrays: Vec<Array>,
     axes: Vec<Option<i64>>,
 }
 
-impl Lanes {
+impl VmapArgs {
     /// Where the array numbered `index` is.
     fn place_of(&self, py: Python<'_>, index: usize) -> String {
         let positional = self.positional.count();
@@ -158,24 +159,30 @@ impl Lanes {
 }
 
 impl VmapFunction {
-    fn lanes(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, named: &Bound<'_, PyDict>) -> PyResult<Lanes> {
-        let (positional, named) = (Tree::of(args)?, Tree::of(named)?);
+    fn vmap_args(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        named: &Bound<'_, PyDict>,
+    ) -> PyResult<VmapArgs> {
+        let (positional, named) = (Pytree::of(args)?, Pytree::of(named)?);
         let mut axes = Vec::new();
         let in_axes = self.in_axes.bind(py);
-        let mut over = |tree: &Tree, place| spread("vmap", "in_axes", in_axes, tree, place, &mut axes);
+        let mut over =
+            |tree: &Pytree, place| broadcast_axes("vmap", "in_axes", in_axes, tree, place, &mut axes);
         // One dict of axes for one dict argument may be given without a tuple around it.
         match &positional {
-            Tree::Tuple(items, _) if items.len() == 1 && in_axes.is_instance_of::<PyDict>() => {
-                over(&items[0], &Place::Root("args[0]"))?;
+            Pytree::Tuple(items, _) if items.len() == 1 && in_axes.is_instance_of::<PyDict>() => {
+                over(&items[0], &PytreePath::Root("args[0]"))?;
             }
-            _ => over(&positional, &Place::Root("args"))?,
+            _ => over(&positional, &PytreePath::Root("args"))?,
         }
         axes.extend(std::iter::repeat_n(Some(0), named.count()));
-        let mut arrays = positional.settled_arrays()?;
-        arrays.extend(named.settled_arrays()?);
-        let lanes = Lanes { positional, named, arrays, axes };
-        lanes.check(py)?;
-        Ok(lanes)
+        let mut arrays = positional.snapshot_arrays()?;
+        arrays.extend(named.snapshot_arrays()?);
+        let vmap_args = VmapArgs { positional, named, arrays, axes };
+        vmap_args.check(py)?;
+        Ok(vmap_args)
     }
 }
 
@@ -188,16 +195,16 @@ impl VmapFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let lanes = self.lanes(py, args, kwargs.unwrap_or(&PyDict::new(py)))?;
-        let mapped = Mapped::begin(&lanes.arrays, &lanes.axes).or_raise()?;
-        let (positional, named) = mapped.trace.inputs.split_at(lanes.positional.count());
-        let lane = lanes.positional.rebuild(py, positional)?;
-        let named = lanes.named.rebuild(py, named)?;
+        let vmap_args = self.vmap_args(py, args, kwargs.unwrap_or(&PyDict::new(py)))?;
+        let mapped = Mapped::begin(&vmap_args.arrays, &vmap_args.axes).or_raise()?;
+        let (positional, named) = mapped.trace.inputs.split_at(vmap_args.positional.count());
+        let lane = vmap_args.positional.rebuild(py, positional)?;
+        let named = vmap_args.named.rebuild(py, named)?;
         let lane = lane.bind(py).cast::<PyTuple>()?;
         let returned = call_user(self.fun.bind(py), lane, Some(named.bind(py).cast::<PyDict>()?))?;
-        let outputs = Tree::of(&returned)?;
-        outputs.check_arrays(py, "vmap", &Place::Root("the function's result"))?;
-        let axes = spread_result("vmap", "out_axes", self.out_axes.bind(py), &outputs, "result")?;
+        let outputs = Pytree::of(&returned)?;
+        outputs.check_arrays(py, "vmap", &PytreePath::Root("the function's result"))?;
+        let axes = broadcast_out_axes("vmap", "out_axes", self.out_axes.bind(py), &outputs, "result")?;
         let count = mapped.count();
         let batched = mapped.finish(&outputs.arrays()).or_raise()?;
         let stack = |(i, (output, axis)): (usize, (_, &Option<i64>))| {
@@ -216,7 +223,7 @@ impl VmapFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        if !self.whole.is() {
+        if !self.initialized.is() {
             return Ok(());
         }
         visit.call(&self.fun)?;
@@ -260,7 +267,7 @@ fn vmap<'py>(
 ) -> PyResult<Bound<'py, VmapFunction>> {
     check_callable("vmap", fun)?;
     let made = VmapFunction {
-        whole: Whole::YES,
+        initialized: Initialized::YES,
         fun: fun.clone().unbind(),
         in_axes: in_axes.or_zero(py)?,
         out_axes: out_axes.or_zero(py)?,

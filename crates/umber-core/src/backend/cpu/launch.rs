@@ -37,10 +37,10 @@ impl Kernel<'_> {
     }
 
     /// The layout of an input as the kernel reads it for outputs of `shape`.
-    fn spread<'l>(self, input: usize, layout: &'l Layout, shape: &Shape) -> Cow<'l, Layout> {
+    fn broadcast_layout<'l>(self, input: usize, layout: &'l Layout, shape: &Shape) -> Cow<'l, Layout> {
         match self {
-            Kernel::Region(region) => region.spread(input, layout),
-            Kernel::Program(_) => region::spread(layout, shape),
+            Kernel::Region(region) => region.broadcast_layout(input, layout),
+            Kernel::Program(_) => region::broadcast_layout(layout, shape),
         }
     }
 
@@ -72,7 +72,7 @@ fn launch(kernel: Kernel<'_>, task: &mut CpuTask<'_>) -> Result<()> {
         let shape = &task.specs[0].shape;
         let inputs = task.inputs.iter().enumerate();
         let layouts: SmallVec<[Cow<'_, Layout>; 4]> =
-            inputs.map(|(i, input)| kernel.spread(i, &input.layout, shape)).collect();
+            inputs.map(|(i, input)| kernel.broadcast_layout(i, &input.layout, shape)).collect();
         let inputs: SmallVec<[View<'_>; 4]> = task
             .inputs
             .iter()

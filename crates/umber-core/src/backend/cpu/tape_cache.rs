@@ -4,7 +4,7 @@ use umber_kernels::tape::Program;
 use umber_types::Result;
 
 /// How many; one takes the place of another.
-const PLACES: usize = 128;
+const CACHE_SLOTS: usize = 128;
 
 /// What tells programs apart, and what they are made of.
 pub(crate) trait Key: Clone + PartialEq {
@@ -28,9 +28,9 @@ impl<K: Key, P: Clone + From<Program>> TapeCache<K, P> {
     /// The program of `key`, which is made if it is not there.
     pub(crate) fn get(&mut self, key: &K) -> Result<P> {
         if self.kept.is_empty() {
-            self.kept.resize(PLACES, None);
+            self.kept.resize(CACHE_SLOTS, None);
         }
-        let place = &mut self.kept[key.number() % PLACES];
+        let place = &mut self.kept[key.number() % CACHE_SLOTS];
         if let Some((own, program)) = place
             && own == key
         {

@@ -135,6 +135,6 @@ fn operands(q: &Array, k: &Array, v: &Array) -> Result<[Array; 3]> {
     let Some(batch) = batch else {
         bail!(Value(OP), "got {}, expected axes before the heads that are equal or 1", given());
     };
-    let spread = |x: &Array| broadcast(x, &batch.iter().copied().chain(tail(x)).collect());
-    Ok([spread(q)?, spread(k)?, spread(v)?])
+    let broadcast_to_common = |x: &Array| broadcast(x, &batch.iter().copied().chain(tail(x)).collect());
+    Ok([broadcast_to_common(q)?, broadcast_to_common(k)?, broadcast_to_common(v)?])
 }

@@ -46,9 +46,9 @@ pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> R
     }
     let classes = Classes::of(OP, targets, ignored)?;
     let logits = classes.clear_ignored(&logits)?;
-    let Shifted { peak, log } = shifted_logsumexp(&logits)?;
+    let Shifted { max, log } = shifted_logsumexp(&logits)?;
     let Own { scores, is_ignored } = classes.own(OP, &logits)?;
-    without_ignored(&add(&log, &sub(&peak, &widened(&scores)?)?)?, is_ignored)
+    without_ignored(&add(&log, &sub(&max, &widened(&scores)?)?)?, is_ignored)
 }
 
 /// `-log_probs[i, targets[i]]` for every row `i`: the negative log-likelihood of the targets.

@@ -13,7 +13,7 @@ pub enum Frequencies<'a> {
     /// By `base^(-2 i / dims)` for the pair `i`.
     Powers(f64),
     /// By one over the element `i` of a vector.
-    Given(&'a Array),
+    Explicit(&'a Array),
 }
 
 /// What turns, and how far.
@@ -75,7 +75,7 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
     let mut inputs: Inputs = [a.clone(), aligned(a, offset)?].into_iter().collect();
     let base = match frequencies {
         Frequencies::Powers(base) => Some(Parameter::new(base)),
-        Frequencies::Given(given) => {
+        Frequencies::Explicit(given) => {
             ensure!(
                 given.shape()[..] == [half] && !given.dtype().is_complex(),
                 Value("rope"),

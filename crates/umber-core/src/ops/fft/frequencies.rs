@@ -10,8 +10,8 @@ use crate::ops::elementwise::{greater_equal, select};
 use crate::ops::shaping::roll;
 use crate::primitives::rules::{cast, constant, div, sub};
 
-/// `0, 1, …, count - 1` times the lowest frequency of `n` numbers that stand `d` apart; from `turn` on `n` less.
-fn frequencies(op: &str, n: i64, d: f64, count: i64, turn: i64, dtype: DType) -> Result<Array> {
+/// `0, 1, …, count - 1` times the lowest frequency of `n` numbers that stand `d` apart; from `first_negative` on `n` less.
+fn frequencies(op: &str, n: i64, d: f64, count: i64, first_negative: i64, dtype: DType) -> Result<Array> {
     ensure!(n > 0, Value(op), "got n = {n}, expected more than 0");
     ensure!(
         dtype.is_floating(),
@@ -22,8 +22,8 @@ fn frequencies(op: &str, n: i64, d: f64, count: i64, turn: i64, dtype: DType) ->
     // Whole numbers up to 2^53 are float64.
     ensure!(n <= 1 << 53, Overflow(op), "got n = {n}, expected no more numbers than memory can address");
     let places = arange(0.0, count as f64, 1.0, DType::Float64)?;
-    let is_turned = greater_equal(&places, &constant(&places, turn as f64))?;
-    let places = select(&is_turned, &sub(&places, &constant(&places, n as f64))?, &places)?;
+    let is_negative = greater_equal(&places, &constant(&places, first_negative as f64))?;
+    let places = select(&is_negative, &sub(&places, &constant(&places, n as f64))?, &places)?;
     cast(&div(&places, &constant(&places, n as f64 * d))?, dtype)
 }
 

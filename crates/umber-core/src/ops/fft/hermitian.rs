@@ -22,7 +22,7 @@ use crate::primitives::rules::conj;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn hfft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
-    one("hfft", Transform::RealInverse, &conj(a)?, n, axis, norm.turned())
+    one("hfft", Transform::RealInverse, &conj(a)?, n, axis, norm.inverse())
 }
 
 /// The inverse of [`hfft`]: the first half of a line that is the conjugate mirror image of itself.
@@ -39,5 +39,5 @@ pub fn hfft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn ihfft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
-    conj(&one("ihfft", Transform::RealForward, a, n, axis, norm.turned())?)
+    conj(&one("ihfft", Transform::RealForward, a, n, axis, norm.inverse())?)
 }

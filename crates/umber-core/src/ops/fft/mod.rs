@@ -3,17 +3,17 @@
 //! Lengths that are not those of the array cut it or fill it up with zeros. Results are complex64, or complex128 from
 //! float64 and complex128; transforms to real numbers answer float32 or float64.
 
-mod cosine;
+mod dct;
 mod frequencies;
 mod hermitian;
-mod several;
-mod short_time;
+mod multi_axis;
+mod stft;
 
-pub use self::cosine::{CosineOptions, CosineType, dct, dst, idct, idst};
+pub use self::dct::{CosineOptions, CosineType, dct, dst, idct, idst};
 pub use self::frequencies::{fftfreq, fftshift, ifftshift, rfftfreq};
 pub use self::hermitian::{hfft, ihfft};
-pub use self::several::{AxesOf, fftn, ifftn, irfftn, rfftn};
-pub use self::short_time::{Frames, istft, stft};
+pub use self::multi_axis::{AxesOf, fftn, ifftn, irfftn, rfftn};
+pub use self::stft::{Frames, istft, stft};
 
 use umber_numerics::fft::Scaling;
 pub use umber_numerics::fft::Transform;
@@ -58,7 +58,7 @@ impl Norm {
     }
 
     /// The norm under which the other direction is as this one's is.
-    fn turned(self) -> Norm {
+    fn inverse(self) -> Norm {
         match self {
             Norm::Backward => Norm::Forward,
             Norm::Ortho => Norm::Ortho,

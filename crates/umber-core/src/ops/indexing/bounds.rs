@@ -20,13 +20,13 @@ pub enum OutOfBounds {
 }
 
 /// `indices` as int64 with those outside of `0..length` treated; what is to raise is left to whoever uses them.
-pub(crate) fn settle(op: &str, indices: &Array, length: usize, mode: OutOfBounds) -> Result<Array> {
+pub(crate) fn resolve_indices(op: &str, indices: &Array, length: usize, mode: OutOfBounds) -> Result<Array> {
     check_integers(op, indices)?;
     let length = length as i64;
     // The greatest of uint64 are settled before they are cast, which would make them negative.
     let indices =
         if indices.dtype() == DType::UInt64 { indices.clone() } else { cast(indices, DType::Int64)? };
-    let settled = match mode {
+    let resolved = match mode {
         OutOfBounds::Raise => indices,
         OutOfBounds::Wrap => remainder(&indices, &constant(&indices, length))?,
         OutOfBounds::Clip => {
@@ -34,14 +34,14 @@ pub(crate) fn settle(op: &str, indices: &Array, length: usize, mode: OutOfBounds
             clip(&indices, Some(&constant(&indices, 0)), Some(&last))?
         }
     };
-    cast(&settled, DType::Int64)
+    cast(&resolved, DType::Int64)
 }
 
 /// Refuse indices outside of an axis where they have their values: later would be too late for whoever writes, since
 /// the array that is written to would be lost.
 pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize) -> Result<()> {
     const FEW: usize = 1 << 10;
-    if !indices.is_evaluated() || indices.is_volatile() {
+    if !indices.is_evaluated() || indices.is_externally_mutable() {
         return Ok(());
     }
     let known = length as i128;

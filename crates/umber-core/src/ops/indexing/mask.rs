@@ -6,7 +6,7 @@ use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape};
 use super::Index;
 use super::plan::axes_used;
 use crate::graph::{Array, Inputs};
-use crate::ops::dependent;
+use crate::ops::data_dependent;
 use crate::ops::index_grids::unravelled;
 use crate::ops::scans::{ScanOrder, cumsum};
 use crate::primitives::control::{Control, Surplus};
@@ -15,7 +15,7 @@ use crate::primitives::slice::{Window, slice};
 use crate::primitives::{gather, rules};
 
 /// Where a mask holds.
-pub(super) struct Places {
+pub(super) struct MaskIndices {
     /// How often.
     pub(super) count: usize,
     /// Row-major places.
@@ -23,12 +23,12 @@ pub(super) struct Places {
 }
 
 /// The places where `mask` holds, in row-major order.
-pub(super) fn places(mask: &Array) -> Result<Places> {
-    let flat = dependent::places_of("index", mask)?;
-    Ok(Places { count: flat.size(), flat })
+pub(super) fn places(mask: &Array) -> Result<MaskIndices> {
+    let flat = data_dependent::places_of("index", mask)?;
+    Ok(MaskIndices { count: flat.size(), flat })
 }
 
-impl Places {
+impl MaskIndices {
     /// An index array an axis of the mask.
     pub(super) fn indices(&self, mask: &Array) -> Result<Inputs> {
         unravelled(&self.flat, mask.shape())
@@ -61,7 +61,7 @@ pub(super) fn fill_empty(shape: &Shape, index: &[Index]) -> Option<SmallVec<[Ind
 /// `a` updated where a mask of its first axes holds, under a transformation that hides the mask's value: the `i`-th place
 /// where it holds takes `values[i]`. The number of places is compared with that of the values when it is evaluated.
 /// `None` if the mask has a value, so that there is a better way.
-pub(super) fn update_in_turn(
+pub(super) fn masked_scatter(
     kind: ScatterKind,
     a: &Array,
     mask: &Array,
@@ -69,34 +69,41 @@ pub(super) fn update_in_turn(
     surplus: Surplus,
 ) -> Result<Option<Array>> {
     super::plan::check_mask(mask, a.shape(), 0)?;
-    if dependent::has_value(mask)? {
+    if data_dependent::has_value(mask)? {
         return Ok(None);
     }
-    let under = Shape::from(&a.shape()[mask.ndim()..]);
-    let room = values.shape()[values.ndim() - under.ndim() - 1];
-    let rows: Shape = std::iter::once(room).chain(under.iter().copied()).collect();
+    let tail_shape = Shape::from(&a.shape()[mask.ndim()..]);
+    let value_count = values.shape()[values.ndim() - tail_shape.ndim() - 1];
+    let rows: Shape = std::iter::once(value_count).chain(tail_shape.iter().copied()).collect();
     let values = super::fit(values, &rows)?;
     let flat = rules::reshape(mask, [mask.size()])?;
-    let held = dependent::count_lazily(mask)?;
-    let turn = cumsum(&rules::cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
-    let turn = rules::sub(&turn, &rules::constant(&turn, 1))?;
+    let held = data_dependent::count_lazily(mask)?;
+    let value_index = cumsum(&rules::cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
+    let value_index = rules::sub(&value_index, &rules::constant(&value_index, 1))?;
     let counted = |updated: &Array| {
-        Array::record_one(Control::Counted { values: room as u64, surplus }, &[updated, &held]).map(Some)
+        Array::record_one(Control::Counted { values: value_count as u64, surplus }, &[updated, &held])
+            .map(Some)
     };
-    if room == 0 {
+    if value_count == 0 {
         return counted(a);
     }
-    let is_in_turn = if room == 1 { rules::zeros_like(&flat) } else { flat };
-    let turn = Array::record_one(Select, &[&is_in_turn, &turn, &rules::zeros_like(&turn)])?;
+    let is_masked = if value_count == 1 { rules::zeros_like(&flat) } else { flat };
+    let value_index =
+        Array::record_one(Select, &[&is_masked, &value_index, &rules::zeros_like(&value_index)])?;
     // Places without a value of their own read the last one; the check of their number follows.
-    let turn = rules::binary(BinaryKind::Minimum, &turn, &rules::constant(&turn, room as i64 - 1))?;
-    let picked = gather::Places::grid("index", &[0], smallvec::smallvec![turn]).read(&values)?;
+    let value_index = rules::binary(
+        BinaryKind::Minimum,
+        &value_index,
+        &rules::constant(&value_index, value_count as i64 - 1),
+    )?;
+    let picked = gather::Places::grid("index", &[0], smallvec::smallvec![value_index]).read(&values)?;
     let picked = rules::reshape(&picked, a.shape().clone())?;
-    let aligned: Shape = mask.shape().iter().copied().chain(std::iter::repeat_n(1, under.ndim())).collect();
+    let aligned: Shape =
+        mask.shape().iter().copied().chain(std::iter::repeat_n(1, tail_shape.ndim())).collect();
     let mask = rules::broadcast(&rules::reshape(mask, aligned)?, a.shape())?;
     let updated = super::choose(kind, a, &mask, &picked)?;
     // A single value goes to every place.
-    if room == 1 { Ok(Some(updated)) } else { counted(&updated) }
+    if value_count == 1 { Ok(Some(updated)) } else { counted(&updated) }
 }
 
 /// The first of `values`, as many as `mask` has places in `a`: what MLX assigns where there are more.
@@ -107,7 +114,7 @@ pub(super) fn first_values(a: &Array, mask: &Array, values: &Array) -> Result<Ar
     if values.shape()[axis] <= 1 {
         return Ok(values.clone());
     }
-    let count = dependent::count_of("index", mask)?;
+    let count = data_dependent::count_of("index", mask)?;
     if values.shape()[axis] <= count {
         return Ok(values.clone());
     }
@@ -126,7 +133,8 @@ mod tests {
     #[test]
     fn masks_without_a_value_can_choose_but_not_pick() {
         let tracing = crate::graph::tracing::enter();
-        let mask = Array::placeholder(Leaf::Vmap, ArraySpec::new([3], DType::Bool), Some(tracing.follower()));
+        let mask =
+            Array::placeholder(Leaf::Vmap, ArraySpec::new([3], DType::Bool), Some(tracing.trace_scope()));
         let a = Array::full(Shape::from([3]), 1.0, DType::Float32);
         let error = get(&a, &[Index::Mask(mask.clone())]).expect_err("the mask has no value");
         assert!(

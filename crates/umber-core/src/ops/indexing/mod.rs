@@ -1,11 +1,11 @@
 //! Indexing: `a[...]`, `a[...] = v`, `a.at[...]`, and the functions that take index arrays.
 
-mod along;
 mod bounds;
+mod index_macro;
 mod mask;
 mod part;
 mod plan;
-mod spelling;
+mod take_functions;
 
 use smallvec::SmallVec;
 use umber_types::{Result, Scalar, ScatterKind, Shape, ensure};
@@ -19,11 +19,13 @@ use crate::primitives::slice::{Slice, Window, slice, slice_into};
 use crate::primitives::slice_update::{combining, slice_update};
 use plan::Plan;
 
-pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis, take_within};
 pub use bounds::OutOfBounds;
-pub(crate) use bounds::{check_known, settle};
+pub(crate) use bounds::{check_known, resolve_indices};
+pub use index_macro::{IndexInteger, RangeWithStep};
 pub use part::{Entry, part};
-pub use spelling::{Place, Stepped};
+pub use take_functions::{
+    dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis, take_within,
+};
 
 /// One entry of an index, as NumPy reads it.
 #[derive(Clone, Debug)]
@@ -81,7 +83,7 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     if plan.axes.is_empty() {
         let part = slice_into(a, plan.window, shape)?;
         // `a[:]` is `a` as it is now, also where somebody outside can write `a`.
-        return if part.is_same(a) && a.is_volatile() { copy(a) } else { Ok(part) };
+        return if part.is_same(a) && a.is_externally_mutable() { copy(a) } else { Ok(part) };
     }
     let read = plan.places()?.read(&slice(a, plan.window.clone())?)?;
     plan.move_picked_to_place(&rules::reshape(&read, plan.gathered_shape())?)
@@ -90,7 +92,7 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
 /// The part of an array, where its index names nothing but places and whole axes and it can be seen.
 fn seen(a: &Array, index: &[Index]) -> Option<Array> {
     let entry = |entry: &Index| match entry {
-        Index::Int(place) => Some(Entry::Place(*place)),
+        Index::Int(place) => Some(Entry::Index(*place)),
         Index::Slice { start: None, stop: None, step: None | Some(1) } => Some(Entry::All),
         Index::Slice { .. } | Index::Ellipsis | Index::NewAxis | Index::Array(_) | Index::Mask(_) => None,
     };
@@ -183,7 +185,7 @@ pub fn assign_first(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     let trailing = a.ndim().saturating_sub(mask.ndim());
     if mask.ndim() > 0 && values.ndim() > trailing && values.size() != 1 {
         let values = cast_constant(values, a.dtype())?;
-        let updated = mask::update_in_turn(ScatterKind::Set, a, mask, &values, Surplus::Ignored)?;
+        let updated = mask::masked_scatter(ScatterKind::Set, a, mask, &values, Surplus::Ignored)?;
         if let Some(updated) = updated {
             return Ok(updated);
         }
@@ -193,13 +195,13 @@ pub fn assign_first(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
 }
 
 /// An array and an index of it in which a mask has become an index array.
-struct Merged {
+struct MaskResolved {
     array: Array,
     index: SmallVec<[Index; 4]>,
 }
 
 /// The axes of a mask with several merged into one, if nothing else picks: one index array instead of one an axis.
-fn merge_masked_axes(a: &Array, index: &[Index]) -> Result<Option<Merged>> {
+fn merge_masked_axes(a: &Array, index: &[Index]) -> Result<Option<MaskResolved>> {
     let mut found = None;
     let mut before = 0;
     for (place, entry) in index.iter().enumerate() {
@@ -221,7 +223,7 @@ fn merge_masked_axes(a: &Array, index: &[Index]) -> Result<Option<Merged>> {
         front.iter().copied().chain([mask.size()]).chain(rest[mask.ndim()..].iter().copied()).collect();
     let mut merged: SmallVec<[Index; 4]> = index.iter().cloned().collect();
     merged[place] = Index::Array(mask::places(mask)?.flat);
-    Ok(Some(Merged { array: rules::reshape(a, shape)?, index: merged }))
+    Ok(Some(MaskResolved { array: rules::reshape(a, shape)?, index: merged }))
 }
 
 /// A node of its own with all elements of `a`.
@@ -233,7 +235,8 @@ fn copy(a: &Array) -> Result<Array> {
 /// Old and new values of one shape combined.
 fn combine(kind: ScatterKind, old: &Array, new: &Array) -> Result<Array> {
     // What is assigned are values: memory of others, or that others see and may write, stays theirs.
-    let is_of_others = new.storage().is_some_and(|storage| !storage.buffer.is_owned()) || new.is_volatile();
+    let is_of_others =
+        new.storage().is_some_and(|storage| !storage.buffer.is_owned()) || new.is_externally_mutable();
     match combining(kind) {
         None if is_of_others && !new.is_traced() => new.copied(),
         None => Ok(new.clone()),
@@ -276,7 +279,7 @@ fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -
         return Ok(None);
     }
     if values.size() != 1 && !(first && values.ndim() <= trailing) {
-        return if first { mask::update_in_turn(kind, a, mask, values, Surplus::Refused) } else { Ok(None) };
+        return if first { mask::masked_scatter(kind, a, mask, values, Surplus::Refused) } else { Ok(None) };
     }
     let start = if first { 0 } else { trailing };
     plan::check_mask(mask, a.shape(), start)?;
@@ -284,8 +287,8 @@ fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -
         .map(|axis| axis.checked_sub(start).and_then(|axis| mask.shape().get(axis).copied()).unwrap_or(1))
         .collect();
     let mask = rules::broadcast(&rules::reshape(mask, aligned)?, a.shape())?;
-    let under = Shape::from(&a.shape()[if first { mask_ndim } else { a.ndim() }..]);
-    let fitted = fit(values, &under)?;
+    let tail_shape = Shape::from(&a.shape()[if first { mask_ndim } else { a.ndim() }..]);
+    let fitted = fit(values, &tail_shape)?;
     let values = rules::broadcast(&fitted, a.shape())?;
     choose(kind, a, &mask, &values).map(Some)
 }

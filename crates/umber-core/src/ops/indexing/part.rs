@@ -10,7 +10,7 @@ use crate::graph::Array;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// One element, counted from the end if negative; the axis vanishes.
-    Place(i64),
+    Index(i64),
     /// All of it.
     All,
 }
@@ -31,13 +31,13 @@ pub enum Entry {
 pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
     let storage = array.seen()?;
     let layout = &storage.layout;
-    if entries.len() > layout.shape.ndim() || !entries.iter().any(|entry| matches!(entry, Entry::Place(_))) {
+    if entries.len() > layout.shape.ndim() || !entries.iter().any(|entry| matches!(entry, Entry::Index(_))) {
         return None;
     }
     let mut offset = layout.offset;
     for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
         match entries.get(axis) {
-            Some(&Entry::Place(place)) => {
+            Some(&Entry::Index(place)) => {
                 let place =
                     usize::try_from(from_start(place, length)).ok().filter(|&place| place < length)?;
                 offset = offset.checked_add_signed(place as isize * stride)?;
@@ -49,7 +49,7 @@ pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
     Some(Array::placed(Arc::clone(&storage.buffer), array.dtype(), |shape, shown| {
         shown.offset = offset;
         for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
-            if !matches!(entries.get(axis), Some(Entry::Place(_))) {
+            if !matches!(entries.get(axis), Some(Entry::Index(_))) {
                 shape.push(length);
                 shown.shape.push(length);
                 shown.strides.push(stride);

@@ -26,11 +26,11 @@ pub(super) struct Plan {
     /// Their index arrays, not yet broadcast.
     indices: Inputs,
     /// The common shape of the index arrays.
-    pub(super) picked: Shape,
+    pub(super) indexed_shape: Shape,
     /// Axes of the result that do not come from index arrays.
-    kept: Shape,
+    kept_axes: Shape,
     /// Before which of the kept axes those of the index arrays go.
-    place: usize,
+    axis_position: usize,
     /// The axes whose ends cut off a slice.
     cut: SmallVec<[usize; 2]>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Plan {
 #[derive(Default)]
 struct Group {
     /// Kept axes before the first.
-    place: Option<usize>,
+    axis_position: Option<usize>,
     /// Entry number of the last.
     last: usize,
     /// Was there another entry between two of them?
@@ -47,9 +47,9 @@ struct Group {
 }
 
 impl Group {
-    fn meet(&mut self, entry: usize, kept: usize) {
-        match self.place {
-            None => self.place = Some(kept),
+    fn meet(&mut self, entry: usize, kept_axes: usize) {
+        match self.axis_position {
+            None => self.axis_position = Some(kept_axes),
             Some(_) => self.is_split |= entry != self.last + 1,
         }
         self.last = entry;
@@ -83,9 +83,9 @@ impl Plan {
             window: Window::whole(shape),
             axes: SmallVec::new(),
             indices: Inputs::new(),
-            picked: Shape::scalar(),
-            kept: Shape::scalar(),
-            place: 0,
+            indexed_shape: Shape::scalar(),
+            kept_axes: Shape::scalar(),
+            axis_position: 0,
             cut: SmallVec::new(),
         };
         let mut group = Group::default();
@@ -93,20 +93,20 @@ impl Plan {
         let mut has_arrays = false;
         for (number, entry) in index.iter().enumerate() {
             if matches!(entry, Index::Int(_) | Index::Array(_) | Index::Mask(_)) {
-                group.meet(number, plan.kept.ndim());
+                group.meet(number, plan.kept_axes.ndim());
             }
             match entry {
-                Index::Int(place) => plan.take_one(axis, resolve(*place, axis, shape[axis])?),
+                Index::Int(axis_position) => plan.take_one(axis, resolve(*axis_position, axis, shape[axis])?),
                 Index::Slice { start, stop, step } => {
                     plan.take_slice(axis, shape[axis], *start, *stop, step.unwrap_or(1))?;
                 }
                 Index::Ellipsis => {
                     for _ in used..ndim {
-                        plan.kept.push(shape[axis]);
+                        plan.kept_axes.push(shape[axis]);
                         axis += 1;
                     }
                 }
-                Index::NewAxis => plan.kept.push(1),
+                Index::NewAxis => plan.kept_axes.push(1),
                 Index::Array(array) => {
                     check_integers("index", array)?;
                     has_arrays = true;
@@ -120,15 +120,15 @@ impl Plan {
             }
             axis += axes_used(entry);
         }
-        plan.kept = plan.kept.iter().chain(&shape[axis..]).copied().collect();
+        plan.kept_axes = plan.kept_axes.iter().chain(&shape[axis..]).copied().collect();
         if has_arrays && !group.is_split {
-            plan.place = group.place.unwrap_or(0);
+            plan.axis_position = group.axis_position.unwrap_or(0);
         }
         Ok(plan)
     }
 
-    fn take_one(&mut self, axis: usize, place: usize) {
-        self.window.starts[axis] = place;
+    fn take_one(&mut self, axis: usize, axis_position: usize) {
+        self.window.starts[axis] = axis_position;
         self.window.lengths.as_mut_slice()[axis] = 1;
     }
 
@@ -144,14 +144,15 @@ impl Plan {
         let n = length as i64;
         // Backwards, -1 stands for one before the first element.
         let (lowest, highest) = if step < 0 { (-1, n - 1) } else { (0, n) };
-        let counted = |place: i64| from_start(place, length);
+        let counted = |axis_position: i64| from_start(axis_position, length);
         let bound = |given: Option<i64>, default: i64| {
-            given.map_or(default, |place| counted(place).clamp(lowest, highest))
+            given.map_or(default, |axis_position| counted(axis_position).clamp(lowest, highest))
         };
         let (first, last) = if step < 0 { (highest, lowest) } else { (lowest, highest) };
         // What is beyond any length says nothing of this one.
-        let is_cut =
-            |&place: &i64| place.unsigned_abs() < BEYOND_ALL && !(lowest..=highest).contains(&counted(place));
+        let is_cut = |&axis_position: &i64| {
+            axis_position.unsigned_abs() < BEYOND_ALL && !(lowest..=highest).contains(&counted(axis_position))
+        };
         let is_cut = [start, stop].iter().flatten().any(is_cut);
         let (start, stop) = (bound(start, first), bound(stop, last));
         let distance = if step < 0 { start - stop } else { stop - start };
@@ -166,7 +167,7 @@ impl Plan {
             self.window.steps[axis] = step as isize;
         }
         self.window.lengths.as_mut_slice()[axis] = count;
-        self.kept.push(count);
+        self.kept_axes.push(count);
         Ok(())
     }
 
@@ -190,12 +191,12 @@ impl Plan {
     }
 
     fn meet_shape(&mut self, shape: &Shape) -> Result<()> {
-        match self.picked.broadcast(shape) {
-            Some(common) => self.picked = common,
+        match self.indexed_shape.broadcast(shape) {
+            Some(common) => self.indexed_shape = common,
             None => bail!(
                 Index("index"),
                 "got index arrays of shapes {} and {shape}, expected shapes that can be broadcast together",
-                self.picked
+                self.indexed_shape
             ),
         }
         Ok(())
@@ -203,7 +204,7 @@ impl Plan {
 
     /// The index arrays with the axes they pick from.
     pub(super) fn places(&self) -> Result<Places> {
-        let indices = broadcast_indices(&self.indices, &self.picked)?;
+        let indices = broadcast_indices(&self.indices, &self.indexed_shape)?;
         Ok(Places::grid("index", &self.axes, indices))
     }
 
@@ -217,34 +218,37 @@ impl Plan {
 
     /// The shape of the result.
     pub(super) fn shape(&self) -> Shape {
-        let (before, after) = self.kept.split_at(self.place);
-        before.iter().chain(self.picked.iter()).chain(after).copied().collect()
+        let (before, after) = self.kept_axes.split_at(self.axis_position);
+        before.iter().chain(self.indexed_shape.iter()).chain(after).copied().collect()
     }
 
     /// The shape of what the places read from the window: the index arrays' axes, then the others, integers' too.
     pub(super) fn read_shape(&self) -> Shape {
         let lengths = self.window.lengths.iter().enumerate();
         let rest = lengths.filter(|(axis, _)| !self.axes.contains(axis)).map(|(_, &length)| length);
-        self.picked.iter().copied().chain(rest).collect()
+        self.indexed_shape.iter().copied().chain(rest).collect()
     }
 
     /// The shape of the result with the index arrays' axes in front.
     pub(super) fn gathered_shape(&self) -> Shape {
-        self.picked.iter().chain(self.kept.iter()).copied().collect()
+        self.indexed_shape.iter().chain(self.kept_axes.iter()).copied().collect()
     }
 
     /// From the index arrays' axes in front to the order of the result.
     pub(super) fn move_picked_to_place(&self, x: &Array) -> Result<Array> {
-        let picked = self.picked.ndim();
-        let order = (picked..picked + self.place).chain(0..picked).chain(picked + self.place..x.ndim());
+        let indexed_shape = self.indexed_shape.ndim();
+        let order = (indexed_shape..indexed_shape + self.axis_position)
+            .chain(0..indexed_shape)
+            .chain(indexed_shape + self.axis_position..x.ndim());
         rules::transpose(x, &order.collect::<SmallVec<[usize; 6]>>())
     }
 
     /// From the order of the result to the index arrays' axes in front.
     pub(super) fn move_picked_to_front(&self, x: &Array) -> Result<Array> {
-        let picked = self.picked.ndim();
-        let order =
-            (self.place..self.place + picked).chain(0..self.place).chain(self.place + picked..x.ndim());
+        let indexed_shape = self.indexed_shape.ndim();
+        let order = (self.axis_position..self.axis_position + indexed_shape)
+            .chain(0..self.axis_position)
+            .chain(self.axis_position + indexed_shape..x.ndim());
         rules::transpose(x, &order.collect::<SmallVec<[usize; 6]>>())
     }
 }
@@ -259,12 +263,12 @@ pub(super) fn axes_used(entry: &Index) -> usize {
 }
 
 /// An index counted from the start.
-fn resolve(place: i64, axis: usize, length: usize) -> Result<usize> {
-    let shifted = from_start(place, length);
+fn resolve(axis_position: i64, axis: usize, length: usize) -> Result<usize> {
+    let shifted = from_start(axis_position, length);
     if (0..length as i64).contains(&shifted) {
         Ok(shifted as usize)
     } else {
-        Err(out_of_bounds(place, axis, length).with_op("index"))
+        Err(out_of_bounds(axis_position, axis, length).with_op("index"))
     }
 }
 

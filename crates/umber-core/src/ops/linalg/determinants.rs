@@ -68,9 +68,9 @@ pub fn matrix_rank(a: &Array, tolerance: Option<f64>) -> Result<Array> {
 
 pub(super) fn rank_of(values: &Array, tolerance: f64) -> Result<Array> {
     let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
-    let greatest = slice_along(values, axis, 0, length.min(1))?;
-    let least = ops::multiply(&greatest, &constant(&greatest, tolerance))?;
-    let counts = cast(&ops::greater(values, &least)?, COUNT)?;
+    let max_value = slice_along(values, axis, 0, length.min(1))?;
+    let min_value = ops::multiply(&max_value, &constant(&max_value, tolerance))?;
+    let counts = cast(&ops::greater(values, &min_value)?, COUNT)?;
     ops::sum(&counts, Some(&[-1]), KeepAxes::No)
 }
 
@@ -88,8 +88,8 @@ pub(super) fn rank_of(values: &Array, tolerance: f64) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
-    let norm = norm.unwrap_or(MatrixNorm::Greatest);
-    if matches!(norm, MatrixNorm::Greatest | MatrixNorm::Least) {
+    let norm = norm.unwrap_or(MatrixNorm::MaxSingularValue);
+    if matches!(norm, MatrixNorm::MaxSingularValue | MatrixNorm::MinSingularValue) {
         let values = values_of(&matrices("cond", a)?)?;
         let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
         ensure!(
@@ -98,9 +98,13 @@ pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
             "got an array of shape {}, expected matrices with elements",
             a.shape()
         );
-        let (greatest, least) =
+        let (max_value, min_value) =
             (slice_along(&values, axis, 0, 1)?, slice_along(&values, axis, length - 1, 1)?);
-        let (above, below) = if norm == MatrixNorm::Greatest { (greatest, least) } else { (least, greatest) };
+        let (above, below) = if norm == MatrixNorm::MaxSingularValue {
+            (max_value, min_value)
+        } else {
+            (min_value, max_value)
+        };
         let ratio = without_nan(&ops::divide(&above, &below)?, &values)?;
         return rounded(&ops::squeeze(&ratio, Some(&[-1]))?, a.dtype());
     }

@@ -30,17 +30,17 @@ pub enum MatrixNorm {
     /// The sum of singular values.
     Nuclear,
     /// The greatest sum of a column's absolute values.
-    GreatestColumn,
+    MaxColumnSum,
     /// The least sum of a column's absolute values.
-    LeastColumn,
+    MinColumnSum,
     /// The greatest sum of a row's absolute values.
-    GreatestRow,
+    MaxRowSum,
     /// The least sum of a row's absolute values.
-    LeastRow,
+    MinRowSum,
     /// The greatest singular value.
-    Greatest,
+    MaxSingularValue,
     /// The least singular value.
-    Least,
+    MinSingularValue,
 }
 
 impl MatrixNorm {
@@ -59,12 +59,12 @@ impl MatrixNorm {
         Ok(match order {
             Order::Frobenius => MatrixNorm::Frobenius,
             Order::Nuclear => MatrixNorm::Nuclear,
-            Order::Number(1.0) => MatrixNorm::GreatestColumn,
-            Order::Number(-1.0) => MatrixNorm::LeastColumn,
-            Order::Number(f64::INFINITY) => MatrixNorm::GreatestRow,
-            Order::Number(f64::NEG_INFINITY) => MatrixNorm::LeastRow,
-            Order::Number(2.0) => MatrixNorm::Greatest,
-            Order::Number(-2.0) => MatrixNorm::Least,
+            Order::Number(1.0) => MatrixNorm::MaxColumnSum,
+            Order::Number(-1.0) => MatrixNorm::MinColumnSum,
+            Order::Number(f64::INFINITY) => MatrixNorm::MaxRowSum,
+            Order::Number(f64::NEG_INFINITY) => MatrixNorm::MinRowSum,
+            Order::Number(2.0) => MatrixNorm::MaxSingularValue,
+            Order::Number(-2.0) => MatrixNorm::MinSingularValue,
             Order::Number(other) => bail!(
                 Value(format_args!("linalg.{op}")),
                 "got order {other} for a norm of matrices, expected 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'"
@@ -239,11 +239,11 @@ fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
     // Powers of elements near one neither overflow nor vanish, and a scale that is a power of two rounds nothing.
     let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
     let scale = power_of_two(&reduced(kind, &size, axes)?)?;
-    let spread = broadcast(&scale, size.shape())?;
+    let expanded = broadcast(&scale, size.shape())?;
     let powers = if p == 2.0 {
-        square_of_size(x, Some(&spread))?
+        square_of_size(x, Some(&expanded))?
     } else {
-        let ratio = ops::divide(&size, &spread)?;
+        let ratio = ops::divide(&size, &expanded)?;
         power_or(&ratio, p, if p > 0.0 { 0.0 } else { f64::INFINITY })?
     };
     let sum = reduced(ReduceKind::Sum, &powers, axes)?;
@@ -283,12 +283,16 @@ pub(super) fn matrix_norm_of(
     };
     match norm {
         MatrixNorm::Frobenius => power_norm(x, 2.0, &Axes::sorted([row, column])),
-        MatrixNorm::GreatestColumn => of_sums(row, ReduceKind::Max, column),
-        MatrixNorm::LeastColumn => of_sums(row, ReduceKind::Min, column),
-        MatrixNorm::GreatestRow => of_sums(column, ReduceKind::Max, row),
-        MatrixNorm::LeastRow => of_sums(column, ReduceKind::Min, row),
+        MatrixNorm::MaxColumnSum => of_sums(row, ReduceKind::Max, column),
+        MatrixNorm::MinColumnSum => of_sums(row, ReduceKind::Min, column),
+        MatrixNorm::MaxRowSum => of_sums(column, ReduceKind::Max, row),
+        MatrixNorm::MinRowSum => of_sums(column, ReduceKind::Min, row),
         MatrixNorm::Nuclear => of_values(&|values, _| sum_last(values)),
-        MatrixNorm::Greatest => of_values(&|values, last| extremum(op, ReduceKind::Max, values, last)),
-        MatrixNorm::Least => of_values(&|values, last| extremum(op, ReduceKind::Min, values, last)),
+        MatrixNorm::MaxSingularValue => {
+            of_values(&|values, last| extremum(op, ReduceKind::Max, values, last))
+        }
+        MatrixNorm::MinSingularValue => {
+            of_values(&|values, last| extremum(op, ReduceKind::Min, values, last))
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::factors::values_of;
 use super::{Triangle, computing, epsilon, matrices, rounded, square};
 use crate::graph::Array;
 use crate::ops;
-use crate::ops::dependent;
+use crate::ops::data_dependent;
 use crate::primitives::linalg::{
     Inverse, Pinv, Solve, adjoint_times, as_column, batch_shape, identity, solve_shared, times_adjoint,
 };
@@ -89,11 +89,11 @@ fn meet_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
             b.shape()
         );
     };
-    let spread = |x: &Array| {
+    let broadcast_to_common = |x: &Array| {
         let shape: Shape = batch.iter().chain(&x.shape()[x.ndim() - 2..]).copied().collect();
         broadcast(x, &shape)
     };
-    Ok((spread(a)?, spread(b)?))
+    Ok((broadcast_to_common(a)?, broadcast_to_common(b)?))
 }
 
 /// The inverse of square matrices. A singular matrix is an error at evaluation.
@@ -251,7 +251,7 @@ fn has_residuals(a: &Array, rank: &Array) -> Result<bool> {
     if rows <= columns {
         return Ok(false);
     }
-    Ok(dependent::known(rank)?.is_none_or(|rank| rank.as_i64() == columns as i64))
+    Ok(data_dependent::known(rank)?.is_none_or(|rank| rank.as_i64() == columns as i64))
 }
 
 /// `|b - a x|²` for each right side, also for a vector.

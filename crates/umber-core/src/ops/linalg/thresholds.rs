@@ -12,7 +12,7 @@ use crate::primitives::rules::{cast, constant};
 use crate::primitives::slice::slice_along;
 
 /// Tolerances, one for each matrix, beside the singular values `values`.
-fn beside(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
+fn align_tolerances(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     ensure!(
         tolerances.dtype().is_floating() || tolerances.dtype().is_integer(),
         Type(format_args!("linalg.{op}")),
@@ -25,8 +25,8 @@ fn beside(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
 /// Where singular values are above their matrix's tolerance times the greatest.
 fn counted(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
-    let greatest = slice_along(values, axis, 0, length.min(1))?;
-    ops::greater(values, &ops::multiply(&greatest, &beside(op, values, tolerances)?)?)
+    let max_value = slice_along(values, axis, 0, length.min(1))?;
+    ops::greater(values, &ops::multiply(&max_value, &align_tolerances(op, values, tolerances)?)?)
 }
 
 /// Up to where singular values count as zero; an array has a number for each matrix, or one for all.
@@ -72,7 +72,7 @@ pub fn matrix_rank_above(a: &Array, threshold: Threshold<'_>, symmetry: Symmetry
     let is_counted = match threshold {
         Threshold::Rounding => counted(OP, &values, &Array::scalar(default_tolerance(a), DType::Float64))?,
         Threshold::Relative(tolerances) => counted(OP, &values, tolerances)?,
-        Threshold::Absolute(bounds) => ops::greater(&values, &beside(OP, &values, bounds)?)?,
+        Threshold::Absolute(bounds) => ops::greater(&values, &align_tolerances(OP, &values, bounds)?)?,
     };
     ops::sum(&cast(&is_counted, COUNT)?, Some(&[-1]), KeepAxes::No)
 }

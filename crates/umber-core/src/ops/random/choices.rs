@@ -3,10 +3,10 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, SortOrder, UnaryKind, bail, ensure};
 
-use super::continuous::{float32_between, gumbel_sample, spread_bounds, unit};
+use super::continuous::{broadcast_bounds, float32_between, gumbel_sample, unit};
 use super::{bits, key_or_next, permutation};
 use crate::graph::Array;
-use crate::ops::dependent::has_value;
+use crate::ops::data_dependent::has_value;
 use crate::ops::linalg::epsilon;
 use crate::ops::promotion::{cast_constant, meet};
 use crate::ops::{reductions, sorting};
@@ -91,7 +91,7 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
             to.as_f64()
         );
     }
-    let (low, high) = spread_bounds("randint", low, high, &shape)?;
+    let (low, high) = broadcast_bounds("randint", low, high, &shape)?;
     let key = key_or_next(key)?;
     match (is_exact(&low), is_exact(&high)) {
         (Some(true), Some(true)) => narrow_integers(&low, &high, dtype, &key),
@@ -242,10 +242,10 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
 fn relative_weights(logits: &Array) -> Result<Array> {
     let dtype = if logits.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
     let logits = cast(logits, dtype)?;
-    let greatest = broadcast(&reductions::max(&logits, None, KeepAxes::Yes)?, logits.shape())?;
-    let is_greatest = cast(&binary(BinaryKind::Equal, &logits, &greatest)?, dtype)?;
-    let weights = unary(UnaryKind::Exp, &sub(&logits, &greatest)?)?;
-    let is_infinite = unary(UnaryKind::IsInf, &greatest)?;
+    let max_value = broadcast(&reductions::max(&logits, None, KeepAxes::Yes)?, logits.shape())?;
+    let is_greatest = cast(&binary(BinaryKind::Equal, &logits, &max_value)?, dtype)?;
+    let weights = unary(UnaryKind::Exp, &sub(&logits, &max_value)?)?;
+    let is_infinite = unary(UnaryKind::IsInf, &max_value)?;
     Array::record_one(Select, &[&is_infinite, &is_greatest, &weights])
 }
 

@@ -75,7 +75,7 @@ fn symmetric(op: &str, key: &Array, shape: &Shape) -> Result<Array> {
 }
 
 /// `a` and `b` broadcast to `shape`, which must be what they and it broadcast to.
-pub(super) fn spread_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Result<(Array, Array)> {
+pub(super) fn broadcast_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Result<(Array, Array)> {
     let bounds = common_shape(op, &[a, b])?;
     ensure!(
         bounds.broadcasts_to(shape),
@@ -102,7 +102,7 @@ pub fn uniform(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
     check_real("uniform", dtype)?;
     let shape = Shape::checked("uniform", shape)?;
     let (low, high) =
-        spread_bounds("uniform", &cast_constant(low, dtype)?, &cast_constant(high, dtype)?, &shape)?;
+        broadcast_bounds("uniform", &cast_constant(low, dtype)?, &cast_constant(high, dtype)?, &shape)?;
     between("uniform", &key_or_next(key)?, &low, &high)
 }
 
@@ -169,8 +169,8 @@ fn complex_sample(key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
         cast(&part, dtype)
     };
     let imaginary = part(1)?;
-    let turned = mul(&imaginary, &constant(&imaginary, Scalar::Complex(0.0, 1.0)))?;
-    add(&part(0)?, &turned)
+    let times_i = mul(&imaginary, &constant(&imaginary, Scalar::Complex(0.0, 1.0)))?;
+    add(&part(0)?, &times_i)
 }
 
 /// Normal with mean zero and standard deviation one, given that it lies in [lower, upper].
@@ -199,7 +199,7 @@ pub fn truncated_normal(
         None => common_shape(OP, &[lower, upper])?,
     };
     let (lower, upper) =
-        spread_bounds(OP, &cast_constant(lower, dtype)?, &cast_constant(upper, dtype)?, &shape)?;
+        broadcast_bounds(OP, &cast_constant(lower, dtype)?, &cast_constant(upper, dtype)?, &shape)?;
     let root = constant(&lower, SQRT_2);
     let step = |kind, x: &Array| rounded(&unary(kind, x)?);
     let quantile = |x: &Array| step(UnaryKind::Erf, &rounded(&div(x, &root)?)?);

@@ -142,13 +142,13 @@ pub(super) fn next_key() -> Result<Array> {
         *state = Some(kept);
         drawn
     };
-    for lane in tracing::lanes() {
-        key = match lane.count {
+    for batch_index in tracing::batch_indices() {
+        key = match batch_index.count {
             Some(count) => {
-                let places = Places::grid("random", &[0], smallvec::smallvec![lane.index]);
+                let places = Places::grid("random", &[0], smallvec::smallvec![batch_index.index]);
                 places.read(&split(&key, count.max(1) as i64)?)?
             }
-            None => fold_in(&key, &lane.index)?,
+            None => fold_in(&key, &batch_index.index)?,
         };
     }
     Ok(key)

@@ -3,11 +3,11 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, KeepAxes, Result, ScanDirection, ScanExtent, ScanKind, ScatterKind, bail, ensure};
 
-use super::editing::resize;
+use super::insert_delete::resize;
 use crate::graph::Array;
 use crate::graph::tracing::{are_lengths_free, note_length_read};
 use crate::ops::elementwise::{greater_equal, subtract};
-use crate::ops::naming::under;
+use crate::ops::error_context::with_op;
 use crate::ops::promotion::cast_constant;
 use crate::primitives::create::{Eye, EyeParameters};
 use crate::primitives::rules;
@@ -96,7 +96,7 @@ pub fn diag(a: &Array, k: i64) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn diagflat(a: &Array, k: i64) -> Result<Array> {
-    under("diagflat", diag(&rules::reshape(a, [a.size()])?, k))
+    with_op("diagflat", diag(&rules::reshape(a, [a.size()])?, k))
 }
 
 /// Where the diagonal of a tall matrix ends.

@@ -1,26 +1,26 @@
 //! Shaping: the same elements under another shape, in another order, or several times.
 
+mod broadcasting;
+mod concatenation;
 mod diagonals;
-mod editing;
-mod joining;
+mod insert_delete;
 mod padding;
 mod repeating;
 mod reshaping;
-mod spreading;
 
+pub use broadcasting::{
+    MeshIndexing, MeshKind, as_strided, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, tile,
+};
+pub(super) use concatenation::MAX_PARTS;
+pub use concatenation::{Split, concatenate, roll, split, stack, unstack};
 pub use diagonals::{DiagonalEnd, diag, diagflat, diagonal, fill_diagonal, trace, tril, triu};
-pub(crate) use editing::set_in_turn;
-pub use editing::{append, delete, insert, resize};
-pub(super) use joining::MOST_PARTS;
-pub use joining::{Split, concatenate, roll, split, stack, unstack};
+pub(crate) use insert_delete::set_cyclic;
+pub use insert_delete::{append, delete, insert, resize};
 pub use padding::{PadMode, PadStatistic, pad};
 pub use repeating::{repeat, repeat_each};
 pub use reshaping::{
     atleast, contiguous, expand_dims, flatten, flip, matrix_transpose, moveaxes, moveaxis, reshape, squeeze,
     swapaxes, transpose, unflatten,
-};
-pub use spreading::{
-    MeshIndexing, MeshKind, as_strided, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, tile,
 };
 
 use umber_types::{Result, error};

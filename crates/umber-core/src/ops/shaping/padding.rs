@@ -108,7 +108,7 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     check_mode(a, &shape, mode, value)?;
     if matches!(mode, PadMode::Constant | PadMode::Empty) || a.size() == 0 {
         let value = if mode == PadMode::Constant { value } else { &Array::scalar(0.0, a.dtype()) };
-        let border = spread(&cast_constant(value, a.dtype())?, &shape)?;
+        let border = fill_like(&cast_constant(value, a.dtype())?, &shape)?;
         let mut window = Window::whole(a.shape());
         (0..ndim).for_each(|axis| window.starts[axis] = low(axis));
         return slice_update(ScatterKind::Set, &border, window, a);
@@ -142,7 +142,7 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
 }
 
 /// `value` everywhere, as a view even where it is a constant: what the array covers of it need not be written before.
-fn spread(value: &Array, shape: &Shape) -> Result<Array> {
+fn fill_like(value: &Array, shape: &Shape) -> Result<Array> {
     if value.shape() == shape {
         return Ok(value.clone());
     }

@@ -6,7 +6,7 @@ use umber_types::{DType, Result, Shape, Side, bail, ensure};
 
 use super::fitting;
 use crate::graph::Array;
-use crate::ops::dependent;
+use crate::ops::data_dependent;
 use crate::ops::indexing::take;
 use crate::ops::scans::{ScanOrder, cumsum};
 use crate::primitives::gather::iota;
@@ -39,8 +39,8 @@ pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
     let shape = Shape::checked("repeat", &repeated)?;
     let mut apart = a.shape().clone();
     apart.insert(axis + 1, 1);
-    let spread = apart.with(axis + 1, repeats as usize);
-    rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &spread)?, shape)
+    let expanded = apart.with(axis + 1, repeats as usize);
+    rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &expanded)?, shape)
 }
 
 /// Each element along an axis, or of the flattened array, as often as its count says; one count serves all.
@@ -64,7 +64,7 @@ pub fn repeat_each(a: &Array, counts: &Array, axis: Option<i64>) -> Result<Array
         return repeat_each(&rules::reshape(a, [a.size()])?, counts, Some(0));
     };
     let axis = normalize_axis("repeat", axis, a.ndim())?;
-    let given = dependent::integers_of("repeat", counts)?;
+    let given = data_dependent::integers_of("repeat", counts)?;
     let length = a.shape()[axis];
     ensure!(
         counts.ndim() <= 1 && (given.len() == 1 || given.len() == length),

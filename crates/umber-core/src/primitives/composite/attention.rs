@@ -9,7 +9,7 @@ use umber_types::{Axes, BinaryKind, DType, Masking, Result, Shape, UnaryKind, bf
 use super::{Composite, Decompose, Parameter, Softmax, softmax, sum_last, work};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, batch_size, rule};
 use crate::primitives::concatenate::concatenate;
 use crate::primitives::gather::iota;
 use crate::primitives::matmul::matmul;
@@ -42,7 +42,7 @@ pub struct Attention {
 pub struct AttentionGradient(pub Attention);
 
 /// The inputs by name.
-struct Given<'a, T> {
+struct AttentionArgs<'a, T> {
     q: &'a T,
     k: &'a T,
     v: &'a T,
@@ -74,10 +74,10 @@ fn with_column(x: &Array) -> Result<Array> {
 }
 
 impl Attention {
-    fn given<'a, T>(&self, inputs: &'a [T]) -> Given<'a, T> {
+    fn named_inputs<'a, T>(&self, inputs: &'a [T]) -> AttentionArgs<'a, T> {
         let mask = if self.masking == Masking::Array { inputs.get(3) } else { None };
         let sinks = if self.has_sinks { inputs.get(self.count() - 1) } else { None };
-        Given { q: &inputs[0], k: &inputs[1], v: &inputs[2], mask, sinks }
+        AttentionArgs { q: &inputs[0], k: &inputs[1], v: &inputs[2], mask, sinks }
     }
 
     /// How many inputs there are.
@@ -98,7 +98,7 @@ impl Attention {
             "got too few inputs, expected {}",
             self.count()
         );
-        let Given { q, k, v, mask, sinks } = self.given(inputs);
+        let AttentionArgs { q, k, v, mask, sinks } = self.named_inputs(inputs);
         let dims = q.shape.ndim();
         let fits = dims >= 3 && k.shape.ndim() == dims && v.shape.ndim() == dims && {
             let [q, k, v] = [&q.shape, &k.shape, &v.shape];
@@ -143,7 +143,7 @@ impl Attention {
     ///
     /// Falsehood in a mask of bool hides a key, and so does a term that is the lowest number of its dtype or below, or that takes
     /// the score beyond the lowest number.
-    fn scores(&self, given: &Given<'_, Array>) -> Result<(Array, Option<Array>)> {
+    fn scores(&self, given: &AttentionArgs<'_, Array>) -> Result<(Array, Option<Array>)> {
         let (q, k) = (widened(given.q)?, widened(given.k)?);
         let shape = Attention::scores_of(q.shape(), k.shape());
         let scaled = mul(&q, &constant(&q, self.scale.value()))?;
@@ -178,7 +178,7 @@ impl Attention {
     }
 
     /// The weights of the keys, and of the sinks if there are any.
-    fn weights(&self, given: &Given<'_, Array>, scores: Array) -> Result<(Array, Option<Array>)> {
+    fn weights(&self, given: &AttentionArgs<'_, Array>, scores: Array) -> Result<(Array, Option<Array>)> {
         let keys = scores.ndim() - 1;
         let Some(sinks) = given.sinks else {
             return Ok((softmax(&scores, Softmax { precise: true })?, None));
@@ -193,7 +193,7 @@ impl Attention {
     }
 
     /// Layouts of mask and sinks as the kernels want them: with every axis.
-    fn spread(&self, task: &mut CpuTask<'_>) {
+    fn broadcast_inputs(&self, task: &mut CpuTask<'_>) {
         let (q, k) = (&task.inputs[0].layout.shape, &task.inputs[1].layout.shape);
         let (scores, heads) = (Attention::scores_of(q, k), with_tail(q, 2, &[]));
         let mut reshape = |i: usize, shape: &Shape| {
@@ -209,7 +209,7 @@ impl Attention {
     }
 
     fn attending<'a>(&self, views: &[umber_kernels::View<'a>]) -> (AttentionInputs<'a>, AttentionOptions) {
-        let Given { q, k, v, mask, sinks } = self.given(views);
+        let AttentionArgs { q, k, v, mask, sinks } = self.named_inputs(views);
         let operands =
             AttentionInputs { queries: *q, keys: *k, values: *v, mask: mask.copied(), sinks: sinks.copied() };
         (operands, AttentionOptions { scale: self.scale.value(), masking: self.masking })
@@ -217,7 +217,7 @@ impl Attention {
 
     /// The inputs of a batch, with the axis of lanes in front.
     fn batched(&self, inputs: &[Batched]) -> Result<Inputs> {
-        let (count, dims) = (lanes(inputs), inputs[0].ndim());
+        let (count, dims) = (batch_size(inputs), inputs[0].ndim());
         let one = |(i, input): (usize, &Batched)| match i {
             3 if self.masking == Masking::Array => align(input, dims),
             _ if self.has_sinks && i == self.count() - 1 => align(input, dims - 2),
@@ -245,7 +245,7 @@ impl Decompose for Attention {
     any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let given = self.given(inputs);
+        let given = self.named_inputs(inputs);
         let (scores, _) = self.scores(&given)?;
         let (weights, _) = self.weights(&given, scores)?;
         let v = widened(given.v)?;
@@ -278,7 +278,7 @@ impl Decompose for Attention {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        self.spread(task);
+        self.broadcast_inputs(task);
         task.run_one(|inputs, output| {
             let (operands, how) = self.attending(inputs);
             umber_kernels::attention::attention(&operands, how, output);
@@ -301,7 +301,7 @@ impl Decompose for AttentionGradient {
             Value("scaled_dot_product_attention"),
             "got a cotangent unlike the output, expected one like it"
         );
-        let given = self.0.given(inputs);
+        let given = self.0.named_inputs(inputs);
         let operands = [given.q, given.k, given.v].map(|spec| (*spec).clone());
         let heads = given
             .sinks
@@ -319,7 +319,7 @@ impl Decompose for AttentionGradient {
     /// `scale d^T q` for the keys; `-p_sink sum(p c)` for the sinks.
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let how = self.0;
-        let given = how.given(inputs);
+        let given = how.named_inputs(inputs);
         let ct = widened(&inputs[how.count()])?;
         let (scores, seen) = how.scores(&given)?;
         let shape = scores.shape().clone();
@@ -360,7 +360,7 @@ impl Decompose for AttentionGradient {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        self.0.spread(task);
+        self.0.broadcast_inputs(task);
         task.run(|inputs, outputs| {
             let (operands, how) = self.0.attending(inputs);
             let cotangent = inputs[inputs.len() - 1];

@@ -9,8 +9,8 @@ use super::{Composite, Decompose};
 use crate::device;
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, tracing};
-use crate::primitive::{Batched, CpuTask, Rule, lanes, rule};
-use crate::primitives::control_flow::{Body, Construct, Iteration, Loop, Order, Prepared};
+use crate::primitive::{Batched, CpuTask, Rule, batch_size, rule};
+use crate::primitives::control_flow::{Body, Construct, Iteration, Loop, LoweredCache, Order};
 use crate::primitives::leaf::Leaf;
 use crate::primitives::reduce::sum;
 use crate::primitives::rules::{add, batch, broadcast, move_axis, mul, reshape, sub, zeros_like};
@@ -119,7 +119,7 @@ impl Decompose for GatedDelta {
         let guard = tracing::enter();
         let specs = std::iter::once(inputs[5].spec().clone()).chain(sequences.iter().map(row));
         let placeholders: Vec<Array> = specs
-            .map(|spec| Array::placeholder(Leaf::Body(Construct::Scan), spec, Some(guard.follower())))
+            .map(|spec| Array::placeholder(Leaf::Body(Construct::Scan), spec, Some(guard.trace_scope())))
             .collect();
         let outputs = step(&placeholders)?;
         let (body, captured) = Body::close(&placeholders, &outputs);
@@ -133,7 +133,7 @@ impl Decompose for GatedDelta {
             length,
             order: Order::Forwards,
             keeps: false,
-            prepared: Prepared::default(),
+            lowered: LoweredCache::default(),
         };
         let given: Inputs = std::iter::once(inputs[5].clone()).chain(sequences).chain(captured).collect();
         let outputs = Loop(iteration.into()).record_on(given, device::current_stream())?;
@@ -142,7 +142,7 @@ impl Decompose for GatedDelta {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let count = lanes(inputs);
+            let count = batch_size(inputs);
             let arrays = inputs.iter().map(|input| batch(input, count)).collect::<Result<_>>()?;
             Ok(Batched::all(Array::record(Composite::GatedDelta(*self), arrays)?))
         })

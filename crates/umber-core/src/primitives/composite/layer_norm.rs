@@ -3,8 +3,8 @@
 use umber_types::Result;
 
 use super::{
-    Decompose, Parameter, batch_rows, centred, check_weight, deviation_last, inverse_length, last_axis,
-    mean_last, spread,
+    Decompose, Parameter, batch_rows, broadcast_parameter, centred, check_weight, deviation_last,
+    inverse_length, last_axis, mean_last,
 };
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
@@ -66,10 +66,10 @@ impl Decompose for LayerNorm {
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let (mut y, _) = self.normalized(&inputs[0])?;
         if let Some(weight) = self.weight(inputs) {
-            y = mul(&y, &spread(weight, &y)?)?;
+            y = mul(&y, &broadcast_parameter(weight, &y)?)?;
         }
         if let Some(bias) = self.bias(inputs) {
-            y = add(&y, &spread(bias, &y)?)?;
+            y = add(&y, &broadcast_parameter(bias, &y)?)?;
         }
         Ok(vec![cast(&y, inputs[0].dtype())?])
     }
@@ -83,7 +83,7 @@ impl Decompose for LayerNorm {
             at.pull(|i| {
                 let pulled = if i == 0 {
                     let g = match self.weight(at.inputs) {
-                        Some(weight) => mul(&ct, &spread(weight, &ct)?)?,
+                        Some(weight) => mul(&ct, &broadcast_parameter(weight, &ct)?)?,
                         None => ct.clone(),
                     };
                     let along = mul(&unit, &mean_last(&mul(&g, &unit)?)?)?;

@@ -256,7 +256,7 @@ fn inverse_length(length: &Array, epsilon: f64) -> Result<Array> {
 }
 
 /// A vector of weights cast to the dtype of `x` and repeated along its batch axes.
-fn spread(weight: &Array, x: &Array) -> Result<Array> {
+fn broadcast_parameter(weight: &Array, x: &Array) -> Result<Array> {
     let length = x.shape()[x.ndim() - 1];
     let row: Shape = std::iter::repeat_n(1, x.ndim() - 1).chain([length]).collect();
     broadcast(&reshape(&cast(weight, x.dtype())?, row)?, x.shape())

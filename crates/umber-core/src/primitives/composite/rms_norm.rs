@@ -2,7 +2,7 @@
 
 use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, UnaryKind};
 
-use super::{Decompose, Parameter, batch_rows, check_weight, last_axis, mean_last, spread};
+use super::{Decompose, Parameter, batch_rows, broadcast_parameter, check_weight, last_axis, mean_last};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, rule};
@@ -77,7 +77,7 @@ impl Decompose for RmsNorm {
         let x = widened(&inputs[0])?;
         let mut y = mul(&x, &self.scale(&x)?)?;
         if self.has_weight {
-            y = mul(&y, &spread(&inputs[1], &y)?)?;
+            y = mul(&y, &broadcast_parameter(&inputs[1], &y)?)?;
         }
         Ok(vec![cast(&y, inputs[0].dtype())?])
     }
@@ -90,8 +90,11 @@ impl Decompose for RmsNorm {
             let unit = mul(&x, &scale)?;
             at.pull(|i| {
                 let pulled = if i == 0 {
-                    let g =
-                        if self.has_weight { mul(&ct, &spread(&at.inputs[1], &ct)?)? } else { ct.clone() };
+                    let g = if self.has_weight {
+                        mul(&ct, &broadcast_parameter(&at.inputs[1], &ct)?)?
+                    } else {
+                        ct.clone()
+                    };
                     let along = mul(&unit, &mean_last(&mul(&g, &unit)?)?)?;
                     mul(&scale, &sub(&g, &along)?)?
                 } else {

@@ -6,7 +6,7 @@ use umber_types::{BinaryKind, DType, Pairing, Result, Shape, UnaryKind, ensure};
 use super::{Decompose, Parameter};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, batch_size, rule};
 use crate::primitives::concatenate::concatenate;
 use crate::primitives::gather::iota;
 use crate::primitives::rules::{
@@ -73,22 +73,22 @@ impl Rope {
         let (x, half) = (&inputs[0], self.dims / 2);
         let batch = &x.shape()[..x.ndim() - 2];
         let positions: Shape = batch.iter().copied().chain([x.shape()[x.ndim() - 2]]).collect();
-        let spread: Shape = positions.iter().copied().chain([half]).collect();
+        let angle_shape: Shape = positions.iter().copied().chain([half]).collect();
         let column =
             |array: &Array| -> Result<Shape> { Ok(array.shape().iter().copied().chain([1]).collect()) };
         let offset = cast(&inputs[1], DType::Float64)?;
         let offset = broadcast(&reshape(&offset, column(&offset)?)?, &positions)?;
         let place = add(&offset, &cast(&iota(&positions, positions.ndim() - 1)?, DType::Float64)?)?;
         let place = mul(&place, &constant(&place, self.signed_scale()))?;
-        let place = broadcast(&reshape(&place, column(&place)?)?, &spread)?;
+        let place = broadcast(&reshape(&place, column(&place)?)?, &angle_shape)?;
         match (self.base, inputs.get(2)) {
             (None, Some(given)) => {
-                let row: Shape = std::iter::repeat_n(1, spread.ndim() - 1).chain([half]).collect();
-                binary(BinaryKind::Divide, &place, &broadcast(&reshape(given, row)?, &spread)?)
+                let row: Shape = std::iter::repeat_n(1, angle_shape.ndim() - 1).chain([half]).collect();
+                binary(BinaryKind::Divide, &place, &broadcast(&reshape(given, row)?, &angle_shape)?)
             }
             (base, _) => {
                 let base = base.map_or(1.0, Parameter::value);
-                let exponent = cast(&iota(&spread, spread.ndim() - 1)?, DType::Float64)?;
+                let exponent = cast(&iota(&angle_shape, angle_shape.ndim() - 1)?, DType::Float64)?;
                 let exponent = mul(&exponent, &constant(&exponent, -base.ln() / half as f64))?;
                 mul(&place, &unary(UnaryKind::Exp, &exponent)?)
             }
@@ -129,32 +129,33 @@ impl Decompose for Rope {
         let angles = self.angles(inputs)?;
         let cosine = cast(&unary(UnaryKind::Cos, &angles)?, x.dtype())?;
         let sine = cast(&unary(UnaryKind::Sin, &angles)?, x.dtype())?;
-        let turning = slice_along(&x, last, 0, self.dims)?;
+        let to_rotate = slice_along(&x, last, 0, self.dims)?;
         let (a, b) = match self.pairing {
             Pairing::Halves => {
-                (slice_along(&turning, last, 0, half)?, slice_along(&turning, last, half, half)?)
+                (slice_along(&to_rotate, last, 0, half)?, slice_along(&to_rotate, last, half, half)?)
             }
             Pairing::Neighbours => {
-                let mut pairs: Shape = turning.shape().with(last, half);
+                let mut pairs: Shape = to_rotate.shape().with(last, half);
                 pairs.push(2);
-                let pairs = reshape(&turning, pairs)?;
+                let pairs = reshape(&to_rotate, pairs)?;
                 let one = |i: usize| reshape(&slice_along(&pairs, last + 1, i, 1)?, angles.shape().clone());
                 (one(0)?, one(1)?)
             }
         };
-        let turned = [sub(&mul(&a, &cosine)?, &mul(&b, &sine)?)?, add(&mul(&a, &sine)?, &mul(&b, &cosine)?)?];
-        let turned = match self.pairing {
-            Pairing::Halves => concatenate(turned.into_iter().collect(), last)?,
+        let rotated =
+            [sub(&mul(&a, &cosine)?, &mul(&b, &sine)?)?, add(&mul(&a, &sine)?, &mul(&b, &cosine)?)?];
+        let rotated = match self.pairing {
+            Pairing::Halves => concatenate(rotated.into_iter().collect(), last)?,
             Pairing::Neighbours => {
                 let column: Shape = angles.shape().iter().copied().chain([1]).collect();
-                let columns = turned.iter().map(|part| reshape(part, column.clone()));
-                reshape(&concatenate(columns.collect::<Result<_>>()?, last + 1)?, turning.shape().clone())?
+                let columns = rotated.iter().map(|part| reshape(part, column.clone()));
+                reshape(&concatenate(columns.collect::<Result<_>>()?, last + 1)?, to_rotate.shape().clone())?
             }
         };
         let rest = x.shape()[last] - self.dims;
         let y = match rest {
-            0 => turned,
-            _ => concatenate([turned, slice_along(&x, last, self.dims, rest)?].into_iter().collect(), last)?,
+            0 => rotated,
+            _ => concatenate([rotated, slice_along(&x, last, self.dims, rest)?].into_iter().collect(), last)?,
         };
         Ok(vec![cast(&y, inputs[0].dtype())?])
     }
@@ -185,7 +186,7 @@ impl Decompose for Rope {
             return None;
         }
         rule(|| {
-            let x = batch(&inputs[0], lanes(inputs))?;
+            let x = batch(&inputs[0], batch_size(inputs))?;
             let offset = align(&inputs[1], inputs[0].ndim() - 2)?;
             let rest = inputs[2..].iter().map(|input| input.array.clone());
             let arrays = [x, offset].into_iter().chain(rest).collect();

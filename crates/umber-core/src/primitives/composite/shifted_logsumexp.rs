@@ -25,7 +25,7 @@ pub struct ShiftedLogSumExp;
 /// The two outputs of [`ShiftedLogSumExp`].
 pub(crate) struct Shifted {
     /// The maximum.
-    pub(crate) peak: Array,
+    pub(crate) max: Array,
     /// The logarithm of the sum of exponentials of the differences from it.
     pub(crate) log: Array,
 }
@@ -37,8 +37,8 @@ pub(crate) fn shifted_logsumexp(x: &Array) -> Result<Shifted> {
     } else {
         Array::record(Composite::ShiftedLogSumExp(ShiftedLogSumExp), smallvec![x.clone()])?.into_vec()
     };
-    let [peak, log] = <[Array; 2]>::try_from(outputs).expect("two outputs");
-    Ok(Shifted { peak, log })
+    let [max, log] = <[Array; 2]>::try_from(outputs).expect("two outputs");
+    Ok(Shifted { max, log })
 }
 
 /// A value for each row, repeated along the last axis of `shape`.
@@ -50,10 +50,10 @@ fn along_rows(values: &Array, shape: &Shape) -> Result<Array> {
 impl ShiftedLogSumExp {
     /// The derivative of the logarithm: the softmax of the input, and zero where all terms are `exp(-inf)`.
     fn slope(at: &Point<'_>) -> Result<Array> {
-        let (x, peak, log) = (widened(&at.inputs[0])?, &at.outputs[0], &at.outputs[1]);
+        let (x, max, log) = (widened(&at.inputs[0])?, &at.outputs[0], &at.outputs[1]);
         // An infinite maximum must not meet itself in a difference.
-        let is_nothing = binary(BinaryKind::Equal, peak, &constant(peak, f64::NEG_INFINITY))?;
-        let shift = Array::record_one(Select, &[&is_nothing, &zeros_like(peak), peak])?;
+        let is_nothing = binary(BinaryKind::Equal, max, &constant(max, f64::NEG_INFINITY))?;
+        let shift = Array::record_one(Select, &[&is_nothing, &zeros_like(max), max])?;
         let powers = unary(UnaryKind::Exp, &sub(&x, &along_rows(&shift, x.shape())?)?)?;
         mul(&powers, &along_rows(&unary(UnaryKind::Exp, &neg(log)?)?, x.shape())?)
     }
@@ -78,14 +78,14 @@ impl Decompose for ShiftedLogSumExp {
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &widened(&inputs[0])?;
-        let peak = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
+        let max = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
         // An infinite maximum must not meet itself in a difference.
-        let is_finite = binary(BinaryKind::Equal, &sub(&peak, &peak)?, &zeros_like(&peak))?;
-        let shift = Array::record_one(Select, &[&is_finite, &peak, &zeros_like(&peak)])?;
+        let is_finite = binary(BinaryKind::Equal, &sub(&max, &max)?, &zeros_like(&max))?;
+        let shift = Array::record_one(Select, &[&is_finite, &max, &zeros_like(&max)])?;
         let powers = unary(UnaryKind::Exp, &sub(x, &broadcast(&shift, x.shape())?)?)?;
         let total = sum(&powers, &last_axis(x))?;
         let total = Array::record_one(Select, &[&is_finite, &total, &constant(&total, 1.0)])?;
-        Ok(vec![drop_last(&peak)?, drop_last(&unary(UnaryKind::Log, &total)?)?])
+        Ok(vec![drop_last(&max)?, drop_last(&unary(UnaryKind::Log, &total)?)?])
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use umber_types::{DType, Result};
 
-use super::{Body, Construct, ControlFlow, Prepared, needs_evaluator};
+use super::{Body, Construct, ControlFlow, LoweredCache, needs_evaluator};
 use crate::generalization::{Change, Generalized};
 use crate::graph::{ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
@@ -18,7 +18,7 @@ pub struct Choice {
     /// The functions; at least one.
     pub bodies: Vec<Body>,
     #[serde(skip)]
-    pub(crate) prepared: Prepared,
+    pub(crate) lowered: LoweredCache,
 }
 
 /// One of several functions: takes `(index, arguments…)`, the index an int32 scalar within bounds.
@@ -28,7 +28,7 @@ pub struct Branch(pub Arc<Choice>);
 impl Branch {
     /// One of `bodies`.
     pub fn new(construct: Construct, bodies: Vec<Body>) -> Branch {
-        Branch(Choice { construct, bodies, prepared: Prepared::default() }.into())
+        Branch(Choice { construct, bodies, lowered: LoweredCache::default() }.into())
     }
 }
 
@@ -54,7 +54,7 @@ impl Primitive for Branch {
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
         let given: Vec<ArraySpec> = change.new[1..].iter().map(|&spec| spec.clone()).collect();
-        let bodies = self.0.bodies.iter().map(|body| body.adapted(change, &given));
+        let bodies = self.0.bodies.iter().map(|body| body.refined(change, &given));
         Some(Generalized::of(Branch::new(self.0.construct, bodies.collect::<Option<_>>()?)))
     }
 

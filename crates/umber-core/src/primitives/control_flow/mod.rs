@@ -5,8 +5,8 @@
 //! says what the operations are.
 
 mod branch;
-mod repeat;
-mod until;
+mod counted_loop;
+mod while_loop;
 
 use std::any::Any;
 use std::fmt;
@@ -16,9 +16,9 @@ use std::sync::{Arc, OnceLock};
 use umber_types::{Error, Result, ensure, error};
 
 pub use self::branch::{Branch, Choice};
-pub(crate) use self::repeat::stacked;
-pub use self::repeat::{Iteration, Loop, Order};
-pub use self::until::{Condition, While};
+pub(crate) use self::counted_loop::stacked;
+pub use self::counted_loop::{Iteration, Loop, Order};
+pub use self::while_loop::{Condition, While};
 use crate::generalization::Change;
 use crate::graph::{Array, ArraySpec, Inputs, Program};
 use crate::op::Op;
@@ -109,8 +109,8 @@ impl Body {
     }
 
     /// The function for arguments of other lengths.
-    fn adapted(&self, change: &Change<'_>, given: &[ArraySpec]) -> Option<Body> {
-        (change.adapted)(&self.program, given)
+    fn refined(&self, change: &Change<'_>, given: &[ArraySpec]) -> Option<Body> {
+        (change.refined)(&self.program, given)
     }
 
     /// Are these what it takes?
@@ -126,9 +126,9 @@ impl Body {
 
 /// What evaluation makes of an operation's functions, once. It is no part of what the operation is.
 #[derive(Default)]
-pub(crate) struct Prepared(OnceLock<Arc<dyn Any + Send + Sync>>);
+pub(crate) struct LoweredCache(OnceLock<Arc<dyn Any + Send + Sync>>);
 
-impl Prepared {
+impl LoweredCache {
     /// What was made before, or `make` of it now.
     pub(crate) fn get_or_make<T: Send + Sync + 'static>(
         &self,
@@ -145,21 +145,21 @@ impl Prepared {
     }
 }
 
-impl Clone for Prepared {
-    fn clone(&self) -> Prepared {
-        Prepared::default()
+impl Clone for LoweredCache {
+    fn clone(&self) -> LoweredCache {
+        LoweredCache::default()
     }
 }
-impl PartialEq for Prepared {
-    fn eq(&self, _: &Prepared) -> bool {
+impl PartialEq for LoweredCache {
+    fn eq(&self, _: &LoweredCache) -> bool {
         true
     }
 }
-impl Eq for Prepared {}
-impl Hash for Prepared {
+impl Eq for LoweredCache {}
+impl Hash for LoweredCache {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
-impl fmt::Debug for Prepared {
+impl fmt::Debug for LoweredCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Prepared")
     }

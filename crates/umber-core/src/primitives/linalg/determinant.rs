@@ -33,7 +33,7 @@ fn times(x: &Array, factors: &Array) -> Result<Array> {
 }
 
 /// Up to this size adjugates are differentiated through their `n²` minors, of `(n - 1)²` elements each.
-const MOST_ROWS_OF_MINORS: usize = 8;
+const MAX_MINOR_ROWS: usize = 8;
 
 /// The cotangent of `a` from that of its adjugate, whose element `[i, j]` is `(-1)^(i + j)` times the determinant of `a`
 /// without row `j` and column `i`.
@@ -55,9 +55,9 @@ fn pull_minors(a: &Array, ct: &Array) -> Result<Array> {
     let minors = ops::matmul(&ops::matmul(&without_row, &ops::expand_dims(a, &[-3, -4])?)?, &without_column)?;
     let cofactors = adjoint(&Array::record_one(Adjugate, &[&minors])?)?;
     let pulled = times(&cofactors, &mul(ct, &broadcast(&signs, ct.shape())?)?)?;
-    let spread =
+    let minor_terms =
         ops::matmul(&ops::matmul(&swap_last(&without_row)?, &pulled)?, &swap_last(&without_column)?)?;
-    ops::sum(&spread, Some(&[-4, -3]), umber_types::KeepAxes::No)
+    ops::sum(&minor_terms, Some(&[-4, -3]), umber_types::KeepAxes::No)
 }
 
 impl Primitive for Determinant {
@@ -119,8 +119,8 @@ impl Primitive for SignedLog {
             let (a, sign) = (&at.inputs[0], &at.outputs[0]);
             let inverse = Inverse { on_singular: OnSingular::Fail, name: "slogdet" };
             let x = adjoint(&Array::record_one(inverse, &[a])?)?;
-            let turned = imaginary(&mul(&conj(sign)?, &cotangents[0])?)?;
-            let factors = add(&cast(&cotangents[1], a.dtype())?, &turned)?;
+            let times_i = imaginary(&mul(&conj(sign)?, &cotangents[0])?)?;
+            let factors = add(&cast(&cotangents[1], a.dtype())?, &times_i)?;
             Ok(smallvec![Some(times(&x, &factors)?)])
         })
     }
@@ -156,7 +156,7 @@ impl Primitive for Adjugate {
     // det(a) a⁻¹, so that second derivatives of large determinants need regular matrices.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
-            if rows(&at.inputs[0]) <= MOST_ROWS_OF_MINORS {
+            if rows(&at.inputs[0]) <= MAX_MINOR_ROWS {
                 return Ok(smallvec![Some(pull_minors(&at.inputs[0], &cotangents[0])?)]);
             }
             let ct = &cotangents[0];

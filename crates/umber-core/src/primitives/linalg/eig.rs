@@ -62,10 +62,10 @@ impl Primitive for Eig {
                 return Ok(smallvec![Some(back(&both[1], &diagonal_matrix(&cotangents[0])?)?)]);
             }
             let (values, v) = (&at.outputs[0], &at.outputs[1]);
-            let turned = adjoint_times(v, &cotangents[1])?;
-            let growth = scale_columns(&adjoint_times(v, v)?, &real(&diagonal_of(&turned)?)?)?;
+            let projected = adjoint_times(v, &cotangents[1])?;
+            let growth = scale_columns(&adjoint_times(v, v)?, &real(&diagonal_of(&projected)?)?)?;
             let gaps = reciprocal_or_zero(&conj(&differences(values)?)?)?;
-            let off_diagonal = mul(&sub(&turned, &growth)?, &gaps)?;
+            let off_diagonal = mul(&sub(&projected, &growth)?, &gaps)?;
             let middle = add(&diagonal_matrix(&cotangents[0])?, &off_diagonal)?;
             Ok(smallvec![Some(back(v, &middle)?)])
         })

@@ -51,8 +51,8 @@ impl Primitive for Eigh {
             let (values, v) = (&at.outputs[0], &at.outputs[1]);
             let gaps = differences(values)?;
             let gaps = cast(&reciprocal_unless(&is_rounding(&gaps, values)?, &gaps)?, a.dtype())?;
-            let turning = mul(&gaps, &adjoint_times(v, &cotangents[1])?)?;
-            let middle = add(&diagonal_matrix(&cast(&cotangents[0], a.dtype())?)?, &turning)?;
+            let projected = mul(&gaps, &adjoint_times(v, &cotangents[1])?)?;
+            let middle = add(&diagonal_matrix(&cast(&cotangents[0], a.dtype())?)?, &projected)?;
             Ok(smallvec![Some(product(v, &hermitian_part(&middle)?, &adjoint(v)?)?)])
         })
     }

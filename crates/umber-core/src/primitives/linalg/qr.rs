@@ -88,8 +88,8 @@ impl Primitive for Qr {
                 }
                 // The rest of the basis follows the first columns without turning in itself.
                 let (q2, ct_q2) = (columns_from(q, size)?, columns_from(ct_q, size)?);
-                let turned = over_adjoint(&r1, &product(&q2, &adjoint(&ct_q2)?, &q1)?)?;
-                return Ok(smallvec![Some(sub(&pulled, &turned)?)]);
+                let correction = over_adjoint(&r1, &product(&q2, &adjoint(&ct_q2)?, &q1)?)?;
+                return Ok(smallvec![Some(sub(&pulled, &correction)?)]);
             }
             // Further columns of R are Qᴴ times those of the matrix.
             let (r1, beside, ct_beside) =

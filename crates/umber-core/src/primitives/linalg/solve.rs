@@ -7,7 +7,7 @@ use umber_types::{Result, Shape};
 use super::{adjoint, batch_of, explained, lower, times_adjoint, upper};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, batch_size, rule};
 use crate::primitives::rules::{batch, neg, reshape, transpose};
 use crate::validation::Site;
 
@@ -89,8 +89,11 @@ impl Primitive for Solve {
             if !a.batched && a.ndim() == 2 {
                 return Ok(vec![Batched::yes(solve_shared(*self, &a.array, &b.array)?)]);
             }
-            let lanes = lanes(inputs);
-            Ok(vec![Batched::yes(Array::record_one(*self, &[&batch(a, lanes)?, &batch(b, lanes)?])?)])
+            let batch_size = batch_size(inputs);
+            Ok(vec![Batched::yes(Array::record_one(
+                *self,
+                &[&batch(a, batch_size)?, &batch(b, batch_size)?],
+            )?)])
         })
     }
 

@@ -7,7 +7,7 @@ use super::super::rules::{batch, cast, mul, tangent_or_zero};
 use super::{group_sums, levels, row_length, validate_parts, working};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// `scale * level + bias`: inputs are words `[..., w]`, scales `[..., groups]` and, in affine mode, biases like them.
@@ -71,9 +71,9 @@ impl Primitive for Dequantize {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
+            let batch_size = batch_size(inputs);
             let parts: SmallVec<[Array; 3]> =
-                inputs.iter().map(|input| batch(input, lanes)).collect::<Result<_>>()?;
+                inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<_>>()?;
             Ok(vec![Batched::yes(self.apply(&parts[0], &parts[1], parts.get(2))?)])
         })
     }

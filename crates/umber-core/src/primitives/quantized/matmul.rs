@@ -6,14 +6,14 @@ use umber_kernels::quantized::{BatchIndices, Product as Kernel};
 use umber_types::{Quantization, Result, Shape, ensure};
 
 use super::super::gather::named;
-use super::super::indexed_matmul::{indexed_matmul, into_lanes, joined, parted};
+use super::super::indexed_matmul::{indexed_matmul, joined, parted, split_batch};
 use super::super::rules::{
     add, batch, cast, mul, reshape, swap_last, tangent_or_zero, transpose, zeros_like,
 };
 use super::{group_sums, levels, row_length, validate_parts};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// What a product is, whatever it is of.
@@ -36,7 +36,7 @@ pub struct QuantizedMatMul {
     pub count: Option<usize>,
 }
 
-/// The product of a stack with a quantised one: `parts` are words, scales and biases; `batch_indices` as for [`QuantizedMatMul`].
+/// The product of a stack with a quantised one: `float_parts` are words, scales and biases; `batch_indices` as for [`QuantizedMatMul`].
 pub(crate) fn quantized_matmul(
     product: Product,
     x: &Array,
@@ -49,10 +49,10 @@ pub(crate) fn quantized_matmul(
     Array::record_one(QuantizedMatMul { product, count }, &inputs)
 }
 
-/// Where an array's axes go when lanes become rows: `[lanes, p, m, k]` to `[p, lanes * m, k]`.
-fn lanes_as_rows(x: &Array) -> Result<Array> {
-    let [lanes, p, m, k] = x.shape()[..] else { unreachable!("lanes of stacks") };
-    reshape(&transpose(x, &[1, 0, 2, 3])?, [p, lanes * m, k])
+/// Where an array's axes go when lanes become rows: `[batch_size, p, m, k]` to `[p, batch_size * m, k]`.
+fn batch_as_rows(x: &Array) -> Result<Array> {
+    let [batch_size, p, m, k] = x.shape()[..] else { unreachable!("lanes of stacks") };
+    reshape(&transpose(x, &[1, 0, 2, 3])?, [p, batch_size * m, k])
 }
 
 impl Product {
@@ -196,33 +196,33 @@ impl Primitive for QuantizedMatMul {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let lanes = lanes(inputs);
+            let batch_size = batch_size(inputs);
             let (x, parts, batch_indices) = self.inputs(inputs);
             let share_right = parts.iter().all(|part| !part.batched);
             let plain: Vec<Array> = parts.iter().map(|part| part.array.clone()).collect();
             if batch_indices.is_empty() && share_right {
                 // Lanes are more rows.
-                let out = self.record(&lanes_as_rows(&x.array)?, &plain, &[])?;
+                let out = self.record(&batch_as_rows(&x.array)?, &plain, &[])?;
                 let (p, n) = (out.shape()[0], out.shape()[2]);
-                let out = reshape(&out, [p, lanes, x.shape()[1], n])?;
+                let out = reshape(&out, [p, batch_size, x.shape()[1], n])?;
                 return Ok(vec![Batched::yes(transpose(&out, &[1, 0, 2, 3])?)]);
             }
             if batch_indices.is_empty() {
-                let stack = |input: &Batched| joined(&batch(input, lanes)?);
+                let stack = |input: &Batched| joined(&batch(input, batch_size)?);
                 let parts = parts.iter().map(stack).collect::<Result<Vec<_>>>()?;
                 let out = self.record(&stack(x)?, &parts, &[])?;
-                return Ok(vec![Batched::yes(parted(&out, lanes, x.shape()[0])?)]);
+                return Ok(vec![Batched::yes(parted(&out, batch_size, x.shape()[0])?)]);
             }
             // A stack that all lanes share needs no second copy: its indices stay as they are.
             let index = |index: &Batched, is_stacked: bool, length: usize| -> Result<Array> {
                 if is_stacked {
-                    joined(&into_lanes(index, lanes, length, length)?)
+                    joined(&split_batch(index, batch_size, length, length)?)
                 } else {
-                    joined(&batch(index, lanes)?)
+                    joined(&batch(index, batch_size)?)
                 }
             };
             let stack = |input: &Batched, is_stacked: bool| -> Result<Array> {
-                if is_stacked { joined(&batch(input, lanes)?) } else { Ok(input.array.clone()) }
+                if is_stacked { joined(&batch(input, batch_size)?) } else { Ok(input.array.clone()) }
             };
             let count = self.count.expect("with indices");
             let batch_indices = [
@@ -231,9 +231,9 @@ impl Primitive for QuantizedMatMul {
                 index(&batch_indices[2], true, count)?,
             ];
             let parts = parts.iter().map(|part| stack(part, !share_right)).collect::<Result<Vec<_>>>()?;
-            let whole = QuantizedMatMul { count: Some(lanes * count), ..*self };
+            let whole = QuantizedMatMul { count: Some(batch_size * count), ..*self };
             let out = whole.record(&stack(x, x.batched)?, &parts, &batch_indices)?;
-            Ok(vec![Batched::yes(parted(&out, lanes, count)?)])
+            Ok(vec![Batched::yes(parted(&out, batch_size, count)?)])
         })
     }
 
@@ -251,7 +251,7 @@ impl Primitive for QuantizedMatMul {
                 _ => None,
             };
             let (words, scales, biases) = (parts[0], parts[1], parts.get(2).copied());
-            let product = Kernel { how, turned, x, words, scales, biases, batch_indices };
+            let product = Kernel { format: how, transposed: turned, x, words, scales, biases, batch_indices };
             umber_kernels::quantized::matmul(&product, output).map_err(|error| named(self.name(), error))
         })
     }

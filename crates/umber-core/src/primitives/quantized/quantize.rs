@@ -12,7 +12,7 @@ use super::super::select::Select;
 use super::{grouped, working};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
 /// Inputs: numbers `[..., n]` and, perhaps in NVFP4, a float32 for each index of the first axes: the largest magnitude
@@ -31,12 +31,12 @@ pub struct Rounded(pub Quantization);
 pub(crate) const NVFP4_UNIT: f64 = 6.0 * 448.0;
 
 /// The same operation on lanes.
-fn by_lanes(inputs: &[Batched]) -> Result<Vec<Array>> {
-    let lanes = lanes(inputs);
+fn per_batch_element(inputs: &[Batched]) -> Result<Vec<Array>> {
+    let batch_size = batch_size(inputs);
     let is_first = |i: usize| i == 0 || inputs[i].batched;
     // What all lanes share stays one number.
     let all = (0..inputs.len())
-        .map(|i| if is_first(i) { batch(&inputs[i], lanes) } else { Ok(inputs[i].array.clone()) })
+        .map(|i| if is_first(i) { batch(&inputs[i], batch_size) } else { Ok(inputs[i].array.clone()) })
         .collect::<Result<Vec<_>>>()?;
     match all.as_slice() {
         // Otherwise its axes must be the first ones of the numbers.
@@ -82,7 +82,7 @@ impl Primitive for Quantize {
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-        rule(|| Ok(Batched::all(self.apply(&by_lanes(inputs)?.iter().collect::<Vec<_>>())?)))
+        rule(|| Ok(Batched::all(self.apply(&per_batch_element(inputs)?.iter().collect::<Vec<_>>())?)))
     }
 
     /// Scales and biases as functions of the ends of each group's range; codes change in jumps only.
@@ -187,7 +187,7 @@ impl Primitive for Rounded {
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-        rule(|| Ok(Batched::all([self.apply(&by_lanes(inputs)?.iter().collect::<Vec<_>>())?])))
+        rule(|| Ok(Batched::all([self.apply(&per_batch_element(inputs)?.iter().collect::<Vec<_>>())?])))
     }
 
     fn is_index(&self, input: usize) -> bool {

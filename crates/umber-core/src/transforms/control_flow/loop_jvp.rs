@@ -2,10 +2,10 @@
 
 use umber_types::Result;
 
-use super::loops::{Parts, among, count, cut, record};
-use super::{chosen, derivative_spec, follow, pushed, spread, zero};
+use super::loop_rules::{Parts, among, count, cut, record};
+use super::{chosen, derivative_spec, pushed, reaches, trace_function, zero};
 use crate::graph::{Array, ArraySpec};
-use crate::primitives::control_flow::{Iteration, Loop, Prepared};
+use crate::primitives::control_flow::{Iteration, Loop, LoweredCache};
 
 /// What a loop with tangents goes by.
 struct Forward<'a> {
@@ -23,11 +23,11 @@ pub(super) fn push_loop(
 ) -> Result<Vec<Option<Array>>> {
     let it = &*repeated.0;
     let moving: Vec<bool> = tangents.iter().map(Option::is_some).collect();
-    let active = spread(&it.body.program, it.carry, &moving);
+    let active = reaches(&it.body.program, it.carry, &moving);
     let forward = Forward { it, moves: Parts::of(it, &moving), active };
     let mut has = Vec::new();
     let (body, captured) =
-        follow(it.construct, forward.arguments(), |arguments| forward.step(arguments, &mut has))?;
+        trace_function(it.construct, forward.arguments(), |arguments| forward.step(arguments, &mut has))?;
     let [carry, t_carry, rows, t_rows, ..] = forward.counts();
     let iteration = Iteration {
         construct: it.construct,
@@ -38,13 +38,13 @@ pub(super) fn push_loop(
         length: it.length,
         order: it.order,
         keeps: false,
-        prepared: Prepared::default(),
+        lowered: LoweredCache::default(),
     };
-    let answers = record(iteration, forward.inputs(inputs, tangents), captured)?;
-    let [_, carry, others] = cut(&answers, [carry, t_carry, count(&has)]);
-    let mut answers = among(carry, &forward.active, None);
-    answers.extend(among(others, &has, None));
-    Ok(answers)
+    let results = record(iteration, forward.inputs(inputs, tangents), captured)?;
+    let [_, carry, others] = cut(&results, [carry, t_carry, count(&has)]);
+    let mut results = among(carry, &forward.active, None);
+    results.extend(among(others, &has, None));
+    Ok(results)
 }
 
 impl Forward<'_> {

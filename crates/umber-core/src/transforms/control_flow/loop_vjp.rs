@@ -2,11 +2,11 @@
 
 use umber_types::Result;
 
-use super::loops::{Parts, among, count, cut, record};
-use super::{chosen, derivative_spec, follow, pulled, spread, zero};
+use super::loop_rules::{Parts, among, count, cut, record};
+use super::{chosen, derivative_spec, reaches, trace_function, vjp_of, zero};
 use crate::graph::{Array, ArraySpec};
 use crate::primitive::Cotangents;
-use crate::primitives::control_flow::{Iteration, Loop, Prepared};
+use crate::primitives::control_flow::{Iteration, Loop, LoweredCache};
 use crate::primitives::rules::cast;
 
 /// What a backward pass goes by.
@@ -48,11 +48,11 @@ pub(super) fn pull_loop(
     }
     let kept = &outputs[outputs.len() - it.carry..];
     let [ct_carry, ct_sums, ct_rows] = cut(&cotangents, [it.carry, it.sums, repeated.sequences()]);
-    let active = spread(&it.body.program, it.carry, wanted);
+    let active = reaches(&it.body.program, it.carry, wanted);
     let backward = Backward { it, wanted: Parts::of(it, wanted), active, ct_sums, ct_rows };
     let mut found = Found::default();
     let (body, captured) =
-        follow(it.construct, backward.arguments(), |arguments| backward.step(arguments, &mut found))?;
+        trace_function(it.construct, backward.arguments(), |arguments| backward.step(arguments, &mut found))?;
     let [carry, saved, rows, ct_rows, ..] = backward.counts();
     let iteration = Iteration {
         construct: it.construct,
@@ -63,15 +63,15 @@ pub(super) fn pull_loop(
         length: it.length,
         order: it.order.reversed(),
         keeps: false,
-        prepared: Prepared::default(),
+        lowered: LoweredCache::default(),
     };
-    let answers = record(iteration, backward.inputs(inputs, kept, ct_carry)?, captured)?;
-    let [carry, constants, rows] = cut(&answers, [carry, count(&found.constants), count(&found.rows)]);
+    let results = record(iteration, backward.inputs(inputs, kept, ct_carry)?, captured)?;
+    let [carry, constants, rows] = cut(&results, [carry, count(&found.constants), count(&found.rows)]);
     let carry = among(carry, &backward.active, None);
     let rows = among(rows, backward.wanted.rows, Some(&found.rows));
     let constants = among(constants, backward.wanted.constants, Some(&found.constants));
-    let answers = carry.into_iter().chain(rows).chain(constants).zip(wanted);
-    Ok(answers.map(|(ct, &wanted)| ct.filter(|_| wanted)).collect())
+    let results = carry.into_iter().chain(rows).chain(constants).zip(wanted);
+    Ok(results.map(|(ct, &wanted)| ct.filter(|_| wanted)).collect())
 }
 
 impl Backward<'_> {
@@ -118,9 +118,9 @@ impl Backward<'_> {
             }
         }
         all.extend(kept.iter().chain(given.rows).cloned());
-        all.extend(settled(self.ct_rows, rows)?);
+        all.extend(filled_with_zeros(self.ct_rows, rows)?);
         all.extend(given.constants.iter().cloned());
-        all.extend(settled(self.ct_sums, sums)?);
+        all.extend(filled_with_zeros(self.ct_sums, sums)?);
         Ok(all)
     }
 
@@ -136,9 +136,9 @@ impl Backward<'_> {
             .into_iter()
             .chain(among(ct_s, &there(self.ct_sums), None))
             .chain(among(ct_y, &there(self.ct_rows), None));
-        let answers = pulled(&self.it.body.program, &all, &sources, cts.collect())?;
+        let results = vjp_of(&self.it.body.program, &all, &sources, cts.collect())?;
         let counts = [ct_c.len(), count(self.wanted.rows), count(self.wanted.constants)];
-        let [carry, rows, constants] = cut(&answers, counts);
+        let [carry, rows, constants] = cut(&results, counts);
         *found = Found { rows: there(rows), constants: there(constants) };
         let specs = chosen(self.it.body.arguments(), &self.active);
         let carry = carry.iter().zip(specs).map(|(ct, spec)| ct.clone().unwrap_or_else(|| zero(spec)));
@@ -147,7 +147,7 @@ impl Backward<'_> {
 }
 
 /// The cotangents that there are, in the dtype that cotangents of such values have.
-fn settled(cotangents: &[Option<Array>], like: &[ArraySpec]) -> Result<Vec<Array>> {
+fn filled_with_zeros(cotangents: &[Option<Array>], like: &[ArraySpec]) -> Result<Vec<Array>> {
     let there = cotangents.iter().zip(like).filter_map(|(ct, spec)| Some((ct.as_ref()?, spec)));
     there.map(|(ct, spec)| cast(ct, spec.dtype.inexact())).collect()
 }

@@ -2,38 +2,38 @@
 //!
 //! [`scan`], [`fori_loop`], [`map`], [`while_loop`], [`cond`] and [`switch`] follow the functions they are given on
 //! placeholders and record one operation that holds them as programs. A front end that must return to its own language
-//! to run a function uses the halves: [`Followed`] and what takes it. A derivative or a batch of such an operation is
+//! to run a function uses the halves: [`TracedFunction`] and what takes it. A derivative or a batch of such an operation is
 //! another one, of the function's derivative or batch, so that transforms nest here as everywhere.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `followed` | a function run once on placeholders |
-//! | `scan`, `repeating` | `scan`, and `fori_loop` and `map` made of it |
-//! | `choosing` | `cond`, `switch` |
-//! | `until` | `while_loop` |
-//! | `loops`, `loop_vjp`, `loop_jvp`, `branches`, `whiles` | the derivatives and batches of the three operations |
+//! | `traced_function` | a function run once on placeholders |
+//! | `scan`, `fori_loop` | `scan`, and `fori_loop` and `map` made of it |
+//! | `cond` | `cond`, `switch` |
+//! | `while_loop` | `while_loop` |
+//! | `loop_rules`, `loop_vjp`, `loop_jvp`, `cond_rules`, `while_rules` | the derivatives and batches of the three operations |
 
-mod branches;
-mod choosing;
-mod followed;
+mod cond;
+mod cond_rules;
+mod fori_loop;
 mod loop_jvp;
+mod loop_rules;
 mod loop_vjp;
-mod loops;
-mod repeating;
 mod scan;
-mod until;
-mod whiles;
+mod traced_function;
+mod while_loop;
+mod while_rules;
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use umber_types::{Result, Shape};
 
-pub use self::choosing::{BranchFunction, Branches, cond, switch};
-pub use self::followed::{Followed, LeafName};
-pub use self::repeating::{Batches, Bound, ForiLoop, RowFunction, fori_loop, map, map_batches};
+pub use self::cond::{BranchFunction, Branches, cond, switch};
+pub use self::fori_loop::{Batches, Bound, ForiLoop, RowFunction, fori_loop, map, map_batches};
 pub use self::scan::{Checkpoint, Scan, ScanOptions, Scanned, scan};
-pub use self::until::{LookedAt, WhileLoop, while_loop};
+pub use self::traced_function::{LeafName, TracedFunction};
+pub use self::while_loop::{WhileLoop, WhileLoopBody, while_loop};
 use super::jvp::push;
 use super::trace::{Tape, Trace};
 use super::vjp::pull;
@@ -54,8 +54,8 @@ pub(super) fn vjp(node: &Arc<Node>, wanted: &[bool], cotangents: &[Option<Array>
         ControlFlow::Loop(repeated) => {
             loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents)
         }
-        ControlFlow::Branch(branch) => branches::pull_branch(branch, &inputs, wanted, cotangents),
-        ControlFlow::While(repeated) => whiles::pull_while(repeated, &inputs, wanted, cotangents),
+        ControlFlow::Branch(branch) => cond_rules::pull_branch(branch, &inputs, wanted, cotangents),
+        ControlFlow::While(repeated) => while_rules::pull_while(repeated, &inputs, wanted, cotangents),
     })
 }
 
@@ -64,17 +64,17 @@ pub(super) fn jvp(node: &Arc<Node>, tangents: &[Option<Array>]) -> Rule<Vec<Opti
     let inputs = node.inputs();
     Some(match node.op().control_flow()? {
         ControlFlow::Loop(repeated) => loop_jvp::push_loop(repeated, &inputs, tangents),
-        ControlFlow::Branch(branch) => branches::push_branch(branch, &inputs, tangents),
-        ControlFlow::While(repeated) => whiles::push_while(repeated, &inputs, tangents),
+        ControlFlow::Branch(branch) => cond_rules::push_branch(branch, &inputs, tangents),
+        ControlFlow::While(repeated) => while_rules::push_while(repeated, &inputs, tangents),
     })
 }
 
 /// The outputs for a batch, if it is control flow.
 pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
     Some(match op.control_flow()? {
-        ControlFlow::Loop(repeated) => loops::batch_loop(repeated, inputs),
-        ControlFlow::Branch(branch) => branches::batch_branch(branch, inputs),
-        ControlFlow::While(repeated) => whiles::batch_while(repeated, inputs),
+        ControlFlow::Loop(repeated) => loop_rules::batch_loop(repeated, inputs),
+        ControlFlow::Branch(branch) => cond_rules::batch_branch(branch, inputs),
+        ControlFlow::While(repeated) => while_rules::batch_while(repeated, inputs),
     })
 }
 
@@ -82,7 +82,7 @@ pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
 type Closed = (Body, Vec<Array>);
 
 /// The body that `f` is on placeholders.
-fn follow(
+fn trace_function(
     construct: Construct,
     specs: impl IntoIterator<Item = ArraySpec>,
     f: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
@@ -93,7 +93,7 @@ fn follow(
 }
 
 /// The cotangents of `sources`, some of the `arguments` of a program, that belong to those of its outputs.
-fn pulled(
+fn vjp_of(
     program: &Program,
     arguments: &[Array],
     sources: &[Array],
@@ -135,9 +135,9 @@ fn batch_body(
     body: &Body,
     batched: &[bool],
     forced: &[bool],
-    lanes: usize,
+    batch_size: usize,
 ) -> Result<BatchedBody> {
-    let lane = Lane::new(construct, body.arguments(), batched, lanes);
+    let lane = BodyArguments::new(construct, body.arguments(), batched, batch_size);
     let results = lane.batch(body)?;
     let batched: Vec<bool> =
         results.iter().zip(forced).map(|(result, forced)| *forced || result.batched).collect();
@@ -145,23 +145,23 @@ fn batch_body(
 }
 
 /// The arguments of bodies, of one lane and of all lanes.
-struct Lane {
+struct BodyArguments {
     // Dropped in this order, the inner trace first.
     all: Trace,
     one: Trace,
     batched: Vec<bool>,
-    lanes: usize,
+    batch_size: usize,
 }
 
-impl Lane {
-    fn new(construct: Construct, specs: &[ArraySpec], batched: &[bool], lanes: usize) -> Lane {
+impl BodyArguments {
+    fn new(construct: Construct, specs: &[ArraySpec], batched: &[bool], batch_size: usize) -> BodyArguments {
         let one = Trace::placeholders(Leaf::Body(construct), specs.iter().cloned());
         let specs = specs
             .iter()
             .zip(batched)
-            .map(|(spec, &batched)| if batched { lengthened(spec, lanes) } else { spec.clone() });
+            .map(|(spec, &batched)| if batched { lengthened(spec, batch_size) } else { spec.clone() });
         let all = Trace::placeholders(Leaf::Body(construct), specs);
-        Lane { all, one, batched: batched.to_vec(), lanes }
+        BodyArguments { all, one, batched: batched.to_vec(), batch_size }
     }
 
     /// A body's outputs for all lanes.
@@ -176,7 +176,7 @@ impl Lane {
     /// The body that gave these outputs, batched where `forced` holds.
     fn close(&self, results: &[Batched], forced: &[bool]) -> Result<Closed> {
         let arrays = results.iter().zip(forced).map(|(result, &forced)| {
-            if forced { rules::batch(result, self.lanes) } else { Ok(result.array.clone()) }
+            if forced { rules::batch(result, self.batch_size) } else { Ok(result.array.clone()) }
         });
         Ok(Body::close(&self.all.inputs, &arrays.collect::<Result<Vec<_>>>()?))
     }
@@ -204,7 +204,7 @@ fn chosen<'a, T>(values: &'a [T], flags: &'a [bool]) -> impl Iterator<Item = &'a
 }
 
 /// Which of a body's first `carry` arguments differ once those of `from` do, over any number of iterations.
-fn spread(program: &Program, carry: usize, from: &[bool]) -> Vec<bool> {
+fn reaches(program: &Program, carry: usize, from: &[bool]) -> Vec<bool> {
     let mut reached: SmallVec<[bool; 8]> = from.iter().copied().collect();
     loop {
         let outputs = program.reached(&reached);

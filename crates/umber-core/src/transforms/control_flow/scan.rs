@@ -2,13 +2,13 @@
 
 use umber_types::{Result, Shape, bail, ensure};
 
-use super::followed::{Counter, check_carry};
-use super::loops::record;
-use super::{Closed, Construct, Followed, LeafName, Order, follow, lengthened};
+use super::loop_rules::record;
+use super::traced_function::{Counter, check_carry};
+use super::{Closed, Construct, LeafName, Order, TracedFunction, lengthened, trace_function};
 use crate::graph::program::Operand;
 use crate::graph::{Array, ArraySpec};
 use crate::ops;
-use crate::primitives::control_flow::{Body, Iteration, Prepared};
+use crate::primitives::control_flow::{Body, Iteration, LoweredCache};
 use crate::primitives::rules::reshape;
 use crate::primitives::slice::{Window, slice_along, slice_into};
 
@@ -52,7 +52,7 @@ pub struct Scanned {
 /// A scan being followed: run its function on `carry()` and `row()`, then end.
 #[derive(Debug)]
 pub struct Scan {
-    followed: Followed,
+    traced_fn: TracedFunction,
     init: Vec<Array>,
     sequences: Vec<Array>,
     length: usize,
@@ -85,10 +85,10 @@ impl Scan {
         let Some(length) = found else {
             bail!(Value(op), "got no sequences and no length, expected one of them");
         };
-        Ok(Scan::follow(construct, init, sequences, length, &Counter::Own))
+        Ok(Scan::trace_function(construct, init, sequences, length, &Counter::Own))
     }
 
-    pub(super) fn follow(
+    pub(super) fn trace_function(
         construct: Construct,
         init: &[Array],
         sequences: &[Array],
@@ -100,18 +100,18 @@ impl Scan {
         };
         let specs: Vec<ArraySpec> =
             init.iter().map(|array| array.spec().clone()).chain(sequences.iter().map(row)).collect();
-        let followed = Followed::begin(construct, specs, counter);
-        Scan { followed, init: init.to_vec(), sequences: sequences.to_vec(), length }
+        let traced_fn = TracedFunction::begin(construct, specs, counter);
+        Scan { traced_fn, init: init.to_vec(), sequences: sequences.to_vec(), length }
     }
 
     /// Stands for the carry.
     pub fn carry(&self) -> &[Array] {
-        &self.followed.trace.inputs[..self.init.len()]
+        &self.traced_fn.trace.inputs[..self.init.len()]
     }
 
     /// Stands for one row of every sequence.
     pub fn row(&self) -> &[Array] {
-        &self.followed.trace.inputs[self.init.len()..]
+        &self.traced_fn.trace.inputs[self.init.len()..]
     }
 
     /// How many rows there are.
@@ -121,12 +121,12 @@ impl Scan {
 
     /// The function as it is, without a loop around it.
     pub(super) fn into_body(self, carry: Vec<Array>) -> Result<Closed> {
-        self.followed.end(carry, None)
+        self.traced_fn.end(carry, None)
     }
 
     /// Would [`Scan::end`] refuse this carry?
     pub fn check(&self, carry: &[Array], name: LeafName<'_>) -> Result<()> {
-        check_carry(self.followed.construct, carry, self.carry(), name)
+        check_carry(self.traced_fn.construct, carry, self.carry(), name)
     }
 
     /// The function answered `carry` and `rows`; `name` says what users call the former.
@@ -138,16 +138,16 @@ impl Scan {
         options: ScanOptions,
     ) -> Result<Scanned> {
         self.check(&carry, name)?;
-        let Scan { followed, mut init, sequences, length } = self;
-        let (construct, count) = (followed.construct, init.len());
+        let Scan { traced_fn, mut init, sequences, length } = self;
+        let (construct, count) = (traced_fn.construct, init.len());
         let outputs: Vec<Array> = carry.into_iter().chain(rows.iter().cloned()).collect();
-        let is_counted = followed.counts(&outputs);
-        let closed = followed.end(outputs, is_counted.then_some(count))?;
+        let is_counted = traced_fn.counts(&outputs);
+        let closed = traced_fn.end(outputs, is_counted.then_some(count))?;
         if is_counted {
             init.push(Array::full(Shape::scalar(), 0.0, umber_types::DType::UInt32));
         }
-        let turn = Turn { construct, length, order: options.order, rows: sequences.len() };
-        let (mut carry, stacked) = turn.run(closed, init, sequences, options)?;
+        let loop_shape = LoopShape { construct, length, order: options.order, rows: sequences.len() };
+        let (mut carry, stacked) = loop_shape.run(closed, init, sequences, options)?;
         carry.truncate(count);
         Ok(Scanned { carry, stacked })
     }
@@ -155,7 +155,7 @@ impl Scan {
 
 /// What a loop and its parts have in common.
 #[derive(Clone, Copy)]
-struct Turn {
+struct LoopShape {
     construct: Construct,
     length: usize,
     order: Order,
@@ -163,12 +163,12 @@ struct Turn {
 }
 
 /// The parts of a body that carries less: what it carries on, and where its constants come from.
-struct Lighter {
+struct LightBody {
     body: Body,
     is_carried: Vec<bool>,
 }
 
-impl Turn {
+impl LoopShape {
     /// Record the loop; answers the carry and the stacked rows.
     fn run(
         self,
@@ -178,7 +178,7 @@ impl Turn {
         options: ScanOptions,
     ) -> Result<(Vec<Array>, Vec<Array>)> {
         let (body, captured) = closed;
-        let Lighter { body, is_carried } = lighten(body, init.len(), self.rows);
+        let LightBody { body, is_carried } = hoist_constants(body, init.len(), self.rows);
         let constant =
             |carried: bool| move |(array, is): (&Array, &bool)| (*is == carried).then(|| array.clone());
         let carried: Vec<Array> = init.iter().zip(&is_carried).filter_map(constant(true)).collect();
@@ -247,7 +247,7 @@ impl Turn {
             length: self.length,
             order: self.order,
             keeps: false,
-            prepared: Prepared::default(),
+            lowered: LoweredCache::default(),
         };
         let mut outputs = record(iteration, carry.into_iter().chain(sequences).collect(), constants)?;
         let stacked = outputs.split_off(count);
@@ -288,7 +288,7 @@ impl Turn {
     fn in_parts(
         self,
         parts: Parts<'_>,
-        run: impl Fn(Turn, Vec<Array>, Vec<Array>, Vec<Array>) -> Result<(Vec<Array>, Vec<Array>)>,
+        run: impl Fn(LoopShape, Vec<Array>, Vec<Array>, Vec<Array>) -> Result<(Vec<Array>, Vec<Array>)>,
     ) -> Result<(Vec<Array>, Vec<Array>)> {
         let Parts { body, carry, sequences, constants, size } = parts;
         let (count, rows) = (carry.len(), self.rows);
@@ -302,13 +302,13 @@ impl Turn {
         let cut = |start: usize, length: usize| {
             sequences.iter().map(|array| slice_along(array, 0, start, length)).collect::<Result<Vec<Array>>>()
         };
-        let part = Turn { length: size, ..self };
+        let part = LoopShape { length: size, ..self };
         let specs = body.arguments()[..count]
             .iter()
             .cloned()
             .chain(body.arguments()[count..count + rows].iter().map(|row| lengthened(row, size)))
             .chain(body.arguments()[count + rows..].iter().cloned());
-        let (whole_body, captured) = follow(self.construct, specs, |arguments| {
+        let (whole_body, captured) = trace_function(self.construct, specs, |arguments| {
             let (carry, rest) = arguments.split_at(count);
             let (rows, constants) = rest.split_at(rows);
             let (carry, stacked) = run(part, carry.to_vec(), rows.to_vec(), constants.to_vec())?;
@@ -322,7 +322,7 @@ impl Turn {
             })
             .collect::<Result<Vec<Array>>>()?;
         let all_constants = constants.iter().cloned().chain(captured).collect();
-        let outer = Turn { length: whole, ..self };
+        let outer = LoopShape { length: whole, ..self };
         let (carry, grouped) = outer.plain(whole_body, carry, grouped, all_constants)?;
         let flat = |array: &Array| {
             let lengths = std::iter::once(main).chain(array.shape()[2..].iter().copied());
@@ -332,7 +332,7 @@ impl Turn {
         if left == 0 {
             return Ok((carry, stacked));
         }
-        let last = Turn { length: left, ..self };
+        let last = LoopShape { length: left, ..self };
         let (carry, rest) = run(last, carry, cut(left_start, left)?, constants)?;
         let join = |(main, rest): (&Array, &Array)| match self.order {
             Order::Forwards => ops::concatenate(&[main, rest], Some(0)),
@@ -354,7 +354,7 @@ struct Parts<'a> {
 
 /// The body without what it carries on unchanged, which is a constant to it: then nothing of it need be kept for a
 /// backward pass.
-fn lighten(body: Body, carry: usize, rows: usize) -> Lighter {
+fn hoist_constants(body: Body, carry: usize, rows: usize) -> LightBody {
     let Body { mut program, mut outputs } = body;
     let is_carried: Vec<bool> = (0..carry).map(|i| program.outputs[i] != Operand::Slot(i as u32)).collect();
     let count = is_carried.iter().filter(|is| **is).count();
@@ -376,7 +376,7 @@ fn lighten(body: Body, carry: usize, rows: usize) -> Lighter {
     program.outputs.retain(|_| at.next().is_none_or(|i| is_carried[i]));
     let mut at = 0..carry;
     outputs.retain(|_| at.next().is_none_or(|i| is_carried[i]));
-    Lighter { body: Body { program, outputs }, is_carried }
+    LightBody { body: Body { program, outputs }, is_carried }
 }
 
 /// Take a carry through the rows of sequences: `(carry, y) = f(carry, x)` for each row `x`, in order.

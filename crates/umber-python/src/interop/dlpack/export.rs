@@ -9,8 +9,8 @@ use pyo3::types::PyTuple;
 use pyo3::{ffi, intern};
 use umber_core::backend::{Backend, backend};
 
-use super::super::described::refuse;
 use super::super::export::Export;
+use super::super::foreign_buffer::refuse;
 use super::super::formats::dlpack_code;
 use super::{
     CPU, IS_COPIED, Managed, ManagedVersioned, NAME, READ_ONLY, Tensor, VERSION, VERSIONED_NAME, device_name,
@@ -37,7 +37,7 @@ impl<M> Exported<M> {
         let (code, bits) = dlpack_code(export.dtype);
         let is_empty = export.bytes() == 0;
         let ndim = export.layout.ndim() as i32;
-        let told = Tensor {
+        let descriptor = Tensor {
             data: if is_empty { std::ptr::null_mut() } else { export.start().cast() },
             device_type: CPU,
             device_id: 0,
@@ -49,7 +49,7 @@ impl<M> Exported<M> {
             strides: std::ptr::null_mut(),
             byte_offset: 0,
         };
-        let mut exported = Box::new(Exported { managed: manage(told), export });
+        let mut exported = Box::new(Exported { managed: manage(descriptor), export });
         if ndim > 0 {
             let layout = &exported.export.layout;
             let (shape, strides) = (layout.shape.as_ptr(), layout.strides.as_ptr());
@@ -253,7 +253,7 @@ unsafe extern "C" fn shared(
         let py = Python::assume_attached();
         if is_plain(py, arguments, count, names) {
             let array = Borrowed::from_ptr(py, own).cast_unchecked::<PyArray>();
-            if let Some(Ok(export)) = Export::there(py, array.get())
+            if let Some(Ok(export)) = Export::evaluated_storage(py, array.get())
                 && let Ok(made) = capsule(py, export, Form::Versioned, Content::Shared)
             {
                 return made.into_ptr();

@@ -8,10 +8,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umber_core::Array;
-use umber_core::memory::{Access, Stability};
+use umber_core::memory::{Access, ExternalWrites};
 use umber_core::types::layout::{Strides, row_major_strides};
 
-use super::super::described::{Checked, Copying, Described, Trust, refuse};
+use super::super::foreign_buffer::{CheckedBuffer, Copying, ForeignBuffer, Provenance, refuse};
 use super::super::formats::{ByteOrder, from_dlpack_code};
 use super::super::import::{is_fixed, own};
 use super::super::ndarray::{self, from_ndarray};
@@ -21,11 +21,11 @@ use super::{
 };
 use crate::args::DeviceArg;
 use crate::array::PyArray;
-use crate::explain::shortened;
-use crate::made::Made;
+use crate::error_text::shortened;
+use crate::new_array::NewArray;
 
 /// More axes than any array of numbers has: what hostile capsules tell is not read.
-const MOST_AXES: usize = 64;
+const MAX_AXES: usize = 64;
 
 /// A managed tensor taken over from a capsule: its deleter is called when the last array over it is gone.
 enum Owned {
@@ -143,10 +143,10 @@ fn check_tensor(tensor: &Tensor) -> PyResult<umber_core::DType> {
 ///
 /// # Safety
 /// The tensor is a live one that follows the DLPack specification.
-unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResult<Described> {
+unsafe fn read(tensor: &Tensor, access: Access, stability: ExternalWrites) -> PyResult<ForeignBuffer> {
     let dtype = check_tensor(tensor)?;
-    let ndim = usize::try_from(tensor.ndim).ok().filter(|&ndim| ndim <= MOST_AXES).ok_or_else(|| {
-        refuse(format!("[from_dlpack] got a tensor of {} axes, expected 0 to {MOST_AXES}", tensor.ndim))
+    let ndim = usize::try_from(tensor.ndim).ok().filter(|&ndim| ndim <= MAX_AXES).ok_or_else(|| {
+        refuse(format!("[from_dlpack] got a tensor of {} axes, expected 0 to {MAX_AXES}", tensor.ndim))
     })?;
     if ndim > 0 && tensor.shape.is_null() {
         return Err(refuse(format!(
@@ -184,7 +184,7 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
             tensor.byte_offset
         )));
     }
-    Ok(Described {
+    Ok(ForeignBuffer {
         start: tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize),
         dtype,
         order: ByteOrder::Native,
@@ -192,7 +192,7 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
         strides: steps,
         access,
         stability,
-        trust: Trust::Hearsay,
+        provenance: Provenance::Untrusted,
     })
 }
 
@@ -204,7 +204,11 @@ pub(in super::super) fn import(object: &Bound<'_, PyAny>, copying: Copying) -> P
 fn import_to(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyResult<Array> {
     check_device(object, device, copying)?;
     let capsule = request(object, device, copying)?;
-    consume(&capsule, || if is_fixed(object) { Stability::Fixed } else { Stability::Changing }, copying)
+    consume(
+        &capsule,
+        || if is_fixed(object) { ExternalWrites::Fixed } else { ExternalWrites::Possible },
+        copying,
+    )
 }
 
 fn is_named(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
@@ -216,7 +220,7 @@ fn is_named(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
 /// may not write.
 fn consume(
     capsule: &Bound<'_, PyAny>,
-    stability: impl Fn() -> Stability,
+    stability: impl Fn() -> ExternalWrites,
     copying: Copying,
 ) -> PyResult<Array> {
     let pointer = capsule.as_ptr();
@@ -238,10 +242,10 @@ fn consume(
                 copying.allow("the producer made a copy")?;
             }
             let (access, stability) = match (is_copied, flags & READ_ONLY != 0) {
-                (true, false) => (Access::Writable, Stability::Fixed),
-                (true, true) => (Access::ReadOnly, Stability::Fixed),
+                (true, false) => (Access::Writable, ExternalWrites::Fixed),
+                (true, true) => (Access::ReadOnly, ExternalWrites::Fixed),
                 (false, true) => (Access::ReadOnly, stability()),
-                (false, false) => (Access::Writable, Stability::Changing),
+                (false, false) => (Access::Writable, ExternalWrites::Possible),
             };
             let copying = if is_copied { Copying::IfNeeded } else { copying };
             let described = read(&(*managed).tensor, access, stability)?;
@@ -275,7 +279,7 @@ fn consume(
 unsafe fn take(
     capsule: &Bound<'_, PyAny>,
     used: &'static CStr,
-    checked: &Checked<'_>,
+    checked: &CheckedBuffer<'_>,
     owned: Owned,
 ) -> PyResult<Array> {
     // What only a renamed capsule's consumer may delete.
@@ -300,21 +304,21 @@ unsafe fn take(
 /// producer can still write run when they are recorded.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device = None, copy = None))]
-fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<bool>) -> PyResult<Made> {
+fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<bool>) -> PyResult<NewArray> {
     let copying = Copying::of(copy);
     if let Ok(array) = x.cast::<PyArray>() {
         return own(array, copying);
     }
     // What NumPy would tell in a capsule, its arrays tell.
     if let Some(array) = from_ndarray(x, copying)? {
-        return Ok(Made::sharing(array));
+        return Ok(NewArray::sharing(array));
     }
     if !x.hasattr(intern!(x.py(), "__dlpack__"))? {
-        return consume(x, || Stability::Changing, copying).map(Made::sharing);
+        return consume(x, || ExternalWrites::Possible, copying).map(NewArray::sharing);
     }
     ndarray::meet(x);
     let device = if device.is_some() { Device::Cpu } else { Device::Unsaid };
-    import_to(x, device, copying).map(Made::sharing)
+    import_to(x, device, copying).map(NewArray::sharing)
 }
 
 pub(in super::super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

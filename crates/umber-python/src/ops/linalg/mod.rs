@@ -7,13 +7,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umber_core::ops::linalg::{self, Basis, Symmetry, Threshold, Triangle};
 
-use crate::args::{Operand, StreamArg, compute, on};
+use crate::args::{Operand, StreamArg, compute, record_on};
 use crate::array::PyArray;
-use crate::made::Made;
 use crate::named_tuple::NamedTuple;
+use crate::new_array::NewArray;
 
 /// One array.
-type One = PyResult<Made>;
+type One = PyResult<NewArray>;
 /// A tuple of arrays whose parts have the array API standard's names.
 type Named<'py> = PyResult<Bound<'py, PyAny>>;
 
@@ -30,7 +30,7 @@ macro_rules! of_matrices {
             #[pyo3(signature = (a, *, stream = None))]
             fn $name(a: Operand, stream: Option<StreamArg>) -> One {
                 let a = a.alone();
-                on(stream, || linalg::$name(&a)).map(Made::from)
+                record_on(stream, || linalg::$name(&a)).map(NewArray::from)
             }
         )*
 
@@ -59,8 +59,8 @@ macro_rules! pairs_of_matrices {
             fn $name(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> Named<'_> {
                 static CLASS: NamedTuple = NamedTuple::new($class, &[stringify!($first), stringify!($second)]);
                 let a = a.alone();
-                let (first, second) = on(stream, || linalg::$name(&a))?;
-                CLASS.of(py, [first, second].map(Made::from))
+                let (first, second) = record_on(stream, || linalg::$name(&a))?;
+                CLASS.of(py, [first, second].map(NewArray::from))
             }
         )*
 
@@ -86,7 +86,7 @@ macro_rules! of_triangles {
             #[pyo3(signature = (a, upper = false, *, stream = None))]
             fn $name(a: Operand, upper: bool, stream: Option<StreamArg>) -> One {
                 let a = a.alone();
-                on(stream, || linalg::$name(&a, triangle(upper))).map(Made::from)
+                record_on(stream, || linalg::$name(&a, triangle(upper))).map(NewArray::from)
             }
         )*
 
@@ -119,8 +119,8 @@ fn uplo(op: &str, name: &str) -> PyResult<Triangle> {
 fn eigh<'py>(py: Python<'py>, a: Operand, UPLO: &str, stream: Option<StreamArg>) -> Named<'py> {
     static CLASS: NamedTuple = NamedTuple::new("EighResult", &["eigenvalues", "eigenvectors"]);
     let (a, triangle) = (a.alone(), uplo("eigh", UPLO)?);
-    let (values, vectors) = on(stream, || linalg::eigh(&a, triangle))?;
-    CLASS.of(py, [values, vectors].map(Made::from))
+    let (values, vectors) = record_on(stream, || linalg::eigh(&a, triangle))?;
+    CLASS.of(py, [values, vectors].map(NewArray::from))
 }
 
 /// Real eigenvalues in ascending order of Hermitian matrices, of which the lower ('L') or upper ('U') triangle is read.
@@ -129,7 +129,7 @@ fn eigh<'py>(py: Python<'py>, a: Operand, UPLO: &str, stream: Option<StreamArg>)
 #[allow(non_snake_case, reason = "the public name")]
 fn eigvalsh(a: Operand, UPLO: &str, stream: Option<StreamArg>) -> One {
     let (a, triangle) = (a.alone(), uplo("eigvalsh", UPLO)?);
-    on(stream, || linalg::eigvalsh(&a, triangle)).map(Made::from)
+    record_on(stream, || linalg::eigvalsh(&a, triangle)).map(NewArray::from)
 }
 
 /// LU factors with partial pivoting: rows (uint32), `L` and `U` with `a = (L @ U)[rows]`.
@@ -137,7 +137,7 @@ fn eigvalsh(a: Operand, UPLO: &str, stream: Option<StreamArg>) -> One {
 #[pyo3(signature = (a, *, stream = None))]
 fn lu(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray, PyArray)> {
     let a = a.alone();
-    let factors = on(stream, || linalg::lu(&a))?;
+    let factors = record_on(stream, || linalg::lu(&a))?;
     Ok((factors.rows.into(), factors.lower.into(), factors.upper.into()))
 }
 
@@ -157,11 +157,11 @@ fn qr<'py>(py: Python<'py>, a: Operand, mode: &str, stream: Option<StreamArg>) -
             )));
         }
     };
-    let (q, r) = on(stream, || linalg::qr(&a, basis))?;
+    let (q, r) = record_on(stream, || linalg::qr(&a, basis))?;
     if mode == "r" {
-        return Ok(Made::from(r).object(py)?.into_any());
+        return Ok(NewArray::from(r).object(py)?.into_any());
     }
-    CLASS.of(py, [q, r].map(Made::from))
+    CLASS.of(py, [q, r].map(NewArray::from))
 }
 
 /// Singular value decomposition: `U`, `S` (descending) and `Vh` with `a = U @ diag(S) @ Vh`, or `S` alone. `U` and `Vh`
@@ -181,12 +181,13 @@ fn svd(
     let a = a.alone();
     if !compute_uv {
         let of = if hermitian { linalg::svdvals_hermitian } else { linalg::svdvals };
-        let values = on(stream, || of(&a))?;
-        return Ok(Made::from(values).object(py)?.into_any());
+        let values = record_on(stream, || of(&a))?;
+        return Ok(NewArray::from(values).object(py)?.into_any());
     }
     let basis = if full_matrices { Basis::Complete } else { Basis::Reduced };
-    let factors = on(stream, || if hermitian { linalg::svd_hermitian(&a) } else { linalg::svd(&a, basis) })?;
-    CLASS.of(py, [factors.u, factors.values, factors.vh].map(Made::from))
+    let factors =
+        record_on(stream, || if hermitian { linalg::svd_hermitian(&a) } else { linalg::svd(&a, basis) })?;
+    CLASS.of(py, [factors.u, factors.values, factors.vh].map(NewArray::from))
 }
 
 /// The `x` with `a @ x = b`, for a vector `b` or matrices `[..., n, k]`; batch axes broadcast. A singular matrix raises
@@ -195,7 +196,7 @@ fn svd(
 #[pyo3(signature = (a, b, *, stream = None))]
 fn solve(a: Operand, b: Operand, stream: Option<StreamArg>) -> One {
     let (a, b) = Operand::pair(a, b)?;
-    on(stream, || linalg::solve(&a, &b)).map(Made::from)
+    record_on(stream, || linalg::solve(&a, &b)).map(NewArray::from)
 }
 
 /// The `x` with `a @ x = b` for triangular `a`, of which one triangle is read. A zero on the diagonal raises RuntimeError
@@ -204,7 +205,7 @@ fn solve(a: Operand, b: Operand, stream: Option<StreamArg>) -> One {
 #[pyo3(signature = (a, b, *, upper = false, stream = None))]
 fn solve_triangular(a: Operand, b: Operand, upper: bool, stream: Option<StreamArg>) -> One {
     let (a, b) = Operand::pair(a, b)?;
-    on(stream, || linalg::solve_triangular(&a, &b, triangle(upper))).map(Made::from)
+    record_on(stream, || linalg::solve_triangular(&a, &b, triangle(upper))).map(NewArray::from)
 }
 
 /// Moore-Penrose inverses. Singular values up to `rtol` (by default max(m, n) times the dtype's eps) times the greatest
@@ -225,14 +226,14 @@ fn pinv(
     let (a, rtol) = (a.alone(), rcond.or(rtol));
     if hermitian {
         let rtol = rtol.map(Operand::alone);
-        return on(stream, || linalg::pinv_hermitian(&a, rtol.as_ref())).map(Made::from);
+        return record_on(stream, || linalg::pinv_hermitian(&a, rtol.as_ref())).map(NewArray::from);
     }
-    on(stream, || match rtol {
+    record_on(stream, || match rtol {
         None => linalg::pinv(&a, None),
         Some(Operand::Number(rtol)) => linalg::pinv(&a, Some(rtol.as_f64())),
         Some(Operand::Array(rtol)) => linalg::pinv_within(&a, &rtol),
     })
-    .map(Made::from)
+    .map(NewArray::from)
 }
 
 /// Numbers of singular values above `tol`, or above `rtol` (by default max(m, n) times the dtype's eps) times the
@@ -258,7 +259,7 @@ fn matrix_rank(
         }
     };
     let symmetry = if hermitian { Symmetry::Hermitian } else { Symmetry::General };
-    on(stream, || linalg::matrix_rank_above(&a, threshold, symmetry)).map(Made::from)
+    record_on(stream, || linalg::matrix_rank_above(&a, threshold, symmetry)).map(NewArray::from)
 }
 
 /// Least squares: the shortest `x` that makes `|b - a @ x|` least, the squares of that for each right side, the ranks

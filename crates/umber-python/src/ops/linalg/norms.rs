@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use umber_core::ops::linalg::{self, MatrixNorm, Order};
 
 use super::One;
-use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::args::{Ints, Operand, StreamArg, axes, keep, record_on};
 use crate::enter::OrRaise;
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// `ord`: a number or a name.
 enum OrderArg {
@@ -57,7 +57,7 @@ fn norm(
     stream: Option<StreamArg>,
 ) -> One {
     let (a, order) = (a.alone(), ord.map(|ord| ord.order("norm")).transpose()?);
-    on(stream, || linalg::norm(&a, order, axes(axis.as_ref()), keep(keepdims))).map(Made::from)
+    record_on(stream, || linalg::norm(&a, order, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
 }
 
 /// Norms of vectors along `axis`, several axes together, or all.
@@ -65,7 +65,8 @@ fn norm(
 #[pyo3(signature = (x, /, *, axis = None, keepdims = false, ord = 2.0, stream = None))]
 fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream: Option<StreamArg>) -> One {
     let x = x.alone();
-    on(stream, || linalg::vector_norm(&x, ord, axes(axis.as_ref()), keep(keepdims))).map(Made::from)
+    record_on(stream, || linalg::vector_norm(&x, ord, axes(axis.as_ref()), keep(keepdims)))
+        .map(NewArray::from)
 }
 
 /// Norms of the matrices along the last two axes.
@@ -76,7 +77,7 @@ fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream:
 )]
 fn matrix_norm(x: Operand, keepdims: bool, ord: Option<OrderArg>, stream: Option<StreamArg>) -> One {
     let (x, order) = (x.alone(), ord.map_or(Ok(Order::Frobenius), |ord| ord.order("matrix_norm"))?);
-    on(stream, || linalg::matrix_norm(&x, order, keep(keepdims))).map(Made::from)
+    record_on(stream, || linalg::matrix_norm(&x, order, keep(keepdims))).map(NewArray::from)
 }
 
 /// Condition numbers `norm(a, p) * norm(inv(a), p)`; by default the ratio of the greatest and the least singular value.
@@ -86,7 +87,7 @@ fn matrix_norm(x: Operand, keepdims: bool, ord: Option<OrderArg>, stream: Option
 fn cond(a: Operand, p: Option<OrderArg>, stream: Option<StreamArg>) -> One {
     let (a, order) = (a.alone(), p.map(|p| p.order("cond")).transpose()?);
     let norm = order.map(|order| MatrixNorm::of("cond", order)).transpose().or_raise()?;
-    on(stream, || linalg::cond(&a, norm)).map(Made::from)
+    record_on(stream, || linalg::cond(&a, norm)).map(NewArray::from)
 }
 
 pub(super) fn register(linalg: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,9 +5,9 @@ use umber_core::ops;
 use umber_core::ops::linalg;
 
 use super::One;
-use crate::args::{Operand, StreamArg, on};
+use crate::args::{Operand, StreamArg, record_on};
 use crate::dtype::{DtypeArg, summing};
-use crate::made::Made;
+use crate::new_array::NewArray;
 use crate::ops::shaping::list;
 
 /// Square matrices to the power of the integer `n`; negative powers are of the inverse.
@@ -15,7 +15,7 @@ use crate::ops::shaping::list;
 #[pyo3(signature = (a, n, *, stream = None))]
 fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
     let a = a.alone();
-    on(stream, || linalg::matrix_power(&a, n)).map(Made::from)
+    record_on(stream, || linalg::matrix_power(&a, n)).map(NewArray::from)
 }
 
 /// Product of two or more matrices, in the order that takes the fewest multiplications.
@@ -23,7 +23,7 @@ fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
 #[pyo3(signature = (arrays, *, stream = None))]
 fn multi_dot(arrays: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> One {
     let arrays = list("multi_dot", arrays)?;
-    on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(Made::from)
+    record_on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(NewArray::from)
 }
 
 /// Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`, or without it along `axisa` of `a`
@@ -41,7 +41,8 @@ fn cross(
 ) -> One {
     let (a, b) = Operand::pair(a, b)?;
     let [left, right, result] = axis.map_or([axisa, axisb, axisc], |axis| [axis; 3]);
-    on(stream, || linalg::cross_along(&a, &b, linalg::CrossAxes { left, right, result })).map(Made::from)
+    record_on(stream, || linalg::cross_along(&a, &b, linalg::CrossAxes { left, right, result }))
+        .map(NewArray::from)
 }
 
 /// Diagonals of the matrices along the last two axes, `offset` above the main one.
@@ -49,7 +50,7 @@ fn cross(
 #[pyo3(signature = (x, /, *, offset = 0, stream = None))]
 fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
     let x = x.alone();
-    on(stream, || ops::diagonal(&x, offset, -2, -1)).map(Made::from)
+    record_on(stream, || ops::diagonal(&x, offset, -2, -1)).map(NewArray::from)
 }
 
 /// Sums of the diagonals of the matrices along the last two axes, `offset` above the main one.
@@ -57,7 +58,7 @@ fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
 #[pyo3(signature = (x, /, *, offset = 0, dtype = None, stream = None))]
 fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> One {
     let x = x.alone();
-    on(stream, || ops::trace(&x, offset, -2, -1, summing(dtype, x.dtype()))).map(Made::from)
+    record_on(stream, || ops::trace(&x, offset, -2, -1, summing(dtype, x.dtype()))).map(NewArray::from)
 }
 
 /// The matrices along the last two axes transposed.
@@ -65,7 +66,7 @@ fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<Stream
 #[pyo3(signature = (x, /, *, stream = None))]
 fn matrix_transpose(x: Operand, stream: Option<StreamArg>) -> One {
     let x = x.alone();
-    on(stream, || ops::matrix_transpose(&x)).map(Made::from)
+    record_on(stream, || ops::matrix_transpose(&x)).map(NewArray::from)
 }
 
 /// Functions of the whole package that the array API has here too.

@@ -12,7 +12,7 @@ use crate::args::Operand;
 use crate::enter::OrRaise;
 
 /// Follow the functions one after the other and record the choice.
-fn follow(
+fn trace_function(
     op: &str,
     mut branches: Branches,
     functions: &[Bound<'_, PyAny>],
@@ -21,7 +21,7 @@ fn follow(
     let mut first: Option<Leaves> = None;
     for function in functions {
         let py = function.py();
-        let followed = branches.follow();
+        let followed = branches.trace_function();
         let given = operands.tree.rebuild(py, &followed.trace.inputs)?;
         let returned = call_user(function, given.bind(py).cast::<PyTuple>()?.clone(), None)?;
         let outputs = match &first {
@@ -59,7 +59,7 @@ fn cond<'py>(
     check_callable("cond", &false_fun)?;
     let operands = Leaves::of("cond", "operands", operands.as_any())?;
     let branches = Branches::cond(&pred.alone(), &operands.arrays).or_raise()?;
-    follow("cond", branches, &[false_fun, true_fun], &operands)
+    trace_function("cond", branches, &[false_fun, true_fun], &operands)
 }
 
 /// `branches[index](*operands)`; only that function runs. An `index` outside is brought to the nearest end.
@@ -78,7 +78,7 @@ fn switch<'py>(
     branches.iter().try_for_each(|branch| check_callable("switch", branch))?;
     let operands = Leaves::of("switch", "operands", operands.as_any())?;
     let following = Branches::switch(&index.alone(), branches.len(), &operands.arrays).or_raise()?;
-    follow("switch", following, &branches, &operands)
+    trace_function("switch", following, &branches, &operands)
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -9,13 +9,13 @@ use umber_core::{Array, DType};
 use crate::args::number;
 use crate::convert::from_object;
 use crate::enter::OrRaise;
-use crate::made::Made;
-use crate::trees::Tree;
+use crate::new_array::NewArray;
+use crate::pytree::Pytree;
 
 /// A tree whose leaves are arrays (or `None`), flat.
 pub(super) struct Leaves {
     /// The structure.
-    pub(super) tree: Tree,
+    pub(super) tree: Pytree,
     /// The leaves.
     pub(super) arrays: Vec<Array>,
     /// Which leaves were Python numbers, whose dtype gives way.
@@ -28,40 +28,40 @@ impl Leaves {
     /// Take a value apart; numbers and what shares memory become arrays. `root` is its name in messages.
     pub(super) fn of(op: &str, root: &str, value: &Bound<'_, PyAny>) -> PyResult<Leaves> {
         let mut leaves = Leaves {
-            tree: Tree::Other(value.py().None()),
+            tree: Pytree::Other(value.py().None()),
             arrays: Vec::new(),
             is_weak: Vec::new(),
             paths: Vec::new(),
         };
-        leaves.tree = leaves.add(value.py(), op, root.to_owned(), Tree::of(value)?)?;
+        leaves.tree = leaves.add(value.py(), op, root.to_owned(), Pytree::of(value)?)?;
         Ok(leaves)
     }
 
-    fn add(&mut self, py: Python<'_>, op: &str, path: String, tree: Tree) -> PyResult<Tree> {
-        let mut within = |items: Vec<Tree>| -> PyResult<Vec<Tree>> {
+    fn add(&mut self, py: Python<'_>, op: &str, path: String, tree: Pytree) -> PyResult<Pytree> {
+        let mut within = |items: Vec<Pytree>| -> PyResult<Vec<Pytree>> {
             let items = items.into_iter().enumerate();
             items.map(|(i, item)| self.add(py, op, format!("{path}[{i}]"), item)).collect()
         };
         Ok(match tree {
-            Tree::List(items) => Tree::List(within(items)?),
-            Tree::Tuple(items, class) => Tree::Tuple(within(items)?, class),
-            Tree::Dict(items) => {
+            Pytree::List(items) => Pytree::List(within(items)?),
+            Pytree::Tuple(items, class) => Pytree::Tuple(within(items)?, class),
+            Pytree::Dict(items) => {
                 let mut made = Vec::with_capacity(items.len());
                 for (key, item) in items {
                     let at = format!("{path}[{}]", key.bind(py).repr()?);
                     made.push((key, self.add(py, op, at, item)?));
                 }
-                Tree::Dict(made)
+                Pytree::Dict(made)
             }
-            Tree::Array(array) => {
-                self.push(array.get().get().settled().or_raise()?, false, path);
-                Tree::Array(array)
+            Pytree::Array(array) => {
+                self.push(array.get().get().snapshot().or_raise()?, false, path);
+                Pytree::Array(array)
             }
-            Tree::Other(value) if value.is_none(py) => Tree::Other(value),
-            Tree::Other(value) => {
+            Pytree::Other(value) if value.is_none(py) => Pytree::Other(value),
+            Pytree::Other(value) => {
                 let array = leaf(op, &path, value.bind(py), None)?;
                 self.push(array.clone(), number(value.bind(py))?.is_some(), path);
-                Tree::Array(Made::from(array).object(py)?.unbind())
+                Pytree::Array(NewArray::from(array).object(py)?.unbind())
             }
         })
     }
@@ -87,7 +87,7 @@ impl Leaves {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<Array>> {
         let mut found = Vec::with_capacity(self.arrays.len());
-        self.align(py, op, root.to_owned(), &self.tree, &Tree::of(value)?, &mut found)?;
+        self.align(py, op, root.to_owned(), &self.tree, &Pytree::of(value)?, &mut found)?;
         Ok(found)
     }
 
@@ -96,8 +96,8 @@ impl Leaves {
         py: Python<'_>,
         op: &str,
         path: String,
-        expected: &Tree,
-        got: &Tree,
+        expected: &Pytree,
+        got: &Pytree,
         found: &mut Vec<Array>,
     ) -> PyResult<()> {
         let mismatch = || {
@@ -108,25 +108,25 @@ impl Leaves {
             )))
         };
         match (expected, got) {
-            (Tree::Array(_), Tree::Array(array)) => found.push(array.get().get()),
-            (Tree::Array(_), Tree::Other(value)) if !value.is_none(py) => {
+            (Pytree::Array(_), Pytree::Array(array)) => found.push(array.get().get()),
+            (Pytree::Array(_), Pytree::Other(value)) if !value.is_none(py) => {
                 let dtype = self.arrays[found.len()].dtype();
                 found.push(leaf(op, &path, value.bind(py), Some(dtype))?);
             }
-            (Tree::Other(_), Tree::Other(value)) if value.is_none(py) => {}
-            (Tree::List(expected), Tree::List(got)) if expected.len() == got.len() => {
+            (Pytree::Other(_), Pytree::Other(value)) if value.is_none(py) => {}
+            (Pytree::List(expected), Pytree::List(got)) if expected.len() == got.len() => {
                 for (i, (expected, got)) in expected.iter().zip(got).enumerate() {
                     self.align(py, op, format!("{path}[{i}]"), expected, got, found)?;
                 }
             }
-            (Tree::Tuple(expected, class), Tree::Tuple(got, other))
+            (Pytree::Tuple(expected, class), Pytree::Tuple(got, other))
                 if expected.len() == got.len() && is_same_class(class.as_ref(), other.as_ref()) =>
             {
                 for (i, (expected, got)) in expected.iter().zip(got).enumerate() {
                     self.align(py, op, format!("{path}[{i}]"), expected, got, found)?;
                 }
             }
-            (Tree::Dict(expected), Tree::Dict(got)) if expected.len() == got.len() => {
+            (Pytree::Dict(expected), Pytree::Dict(got)) if expected.len() == got.len() => {
                 for (key, expected) in expected {
                     let mut item = None;
                     for (other, value) in got {
@@ -175,20 +175,20 @@ fn leaf(op: &str, path: &str, value: &Bound<'_, PyAny>, dtype: Option<DType>) ->
 }
 
 /// A tree in a few words.
-fn describe(py: Python<'_>, tree: &Tree) -> String {
+fn describe(py: Python<'_>, tree: &Pytree) -> String {
     match tree {
-        Tree::Array(_) => "an array".into(),
-        Tree::Other(value) if value.is_none(py) => "None".into(),
-        Tree::Other(value) => {
+        Pytree::Array(_) => "an array".into(),
+        Pytree::Other(value) if value.is_none(py) => "None".into(),
+        Pytree::Other(value) => {
             value.bind(py).get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string())
         }
-        Tree::List(items) => format!("a list of {}", items.len()),
-        Tree::Tuple(items, None) => format!("a tuple of {}", items.len()),
-        Tree::Tuple(items, Some(class)) => {
+        Pytree::List(items) => format!("a list of {}", items.len()),
+        Pytree::Tuple(items, None) => format!("a tuple of {}", items.len()),
+        Pytree::Tuple(items, Some(class)) => {
             let name = class.bind(py).getattr("__name__").and_then(|name| name.extract::<String>());
             format!("a {} of {}", name.unwrap_or_else(|_| "named tuple".into()), items.len())
         }
-        Tree::Dict(items) => {
+        Pytree::Dict(items) => {
             let keys: Vec<String> = items
                 .iter()
                 .map(|(key, _)| key.bind(py).repr().map_or_else(|_| "?".into(), |repr| repr.to_string()))

@@ -14,7 +14,7 @@ use super::super::check_callable;
 use super::leaves::Leaves;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, to_exception};
-use crate::made::Made;
+use crate::new_array::NewArray;
 
 /// What `checkpoint` says.
 fn checkpoint(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Checkpoint> {
@@ -72,7 +72,7 @@ fn yield_dtypes(init: &mut Leaves, carry: &[Array]) -> PyResult<bool> {
 }
 
 /// How often a function is followed anew since numbers gave way; dtypes only grow, so it ends by itself long before.
-const MOST_TRIES: usize = 8;
+const MAX_RETRACES: usize = 8;
 
 /// Take a carry through the rows of `xs`: `carry, y = f(carry, x)` for each row `x`, in order.
 ///
@@ -125,7 +125,7 @@ fn scan<'py>(
             )));
         }
         let carry = init.matching(py, "scan", "carry", &returned.get_item(0)?)?;
-        if tries < MOST_TRIES && yield_dtypes(&mut init, &carry)? {
+        if tries < MAX_RETRACES && yield_dtypes(&mut init, &carry)? {
             continue;
         }
         let rows = Leaves::of("scan", "y", &returned.get_item(1)?)?;
@@ -183,10 +183,10 @@ fn fori_loop<'py>(
     let mut init = Leaves::of("fori_loop", "carry", init)?;
     for tries in 0.. {
         let following = ForiLoop::begin(lower.clone(), upper.clone(), &init.arrays).or_raise()?;
-        let index = Made::from(following.index().clone());
+        let index = NewArray::from(following.index().clone());
         let returned = call_user(body_fun, (index, init.tree.rebuild(py, following.carry())?), None)?;
         let carry = init.matching(py, "fori_loop", "carry", &returned)?;
-        if tries < MOST_TRIES && yield_dtypes(&mut init, &carry)? {
+        if tries < MAX_RETRACES && yield_dtypes(&mut init, &carry)? {
             continue;
         }
         let carry = following.end(carry, &|i| init.name(i), options).or_raise()?;
@@ -216,7 +216,7 @@ fn while_loop<'py>(
     let mut init = Leaves::of("while_loop", "carry", init)?;
     for tries in 0.. {
         let begun = WhileLoop::begin(&init.arrays);
-        let followed = begun.follow();
+        let followed = begun.trace_function();
         let returned = call_user(cond_fun, (init.tree.rebuild(py, &followed.trace.inputs)?,), None)?;
         let Some(pred) = from_object(&returned, None)? else {
             return Err(PyTypeError::new_err(format!(
@@ -225,10 +225,10 @@ fn while_loop<'py>(
             )));
         };
         let looked_at = begun.end_condition(followed, &pred).or_raise()?;
-        let followed = looked_at.follow();
+        let followed = looked_at.trace_function();
         let returned = call_user(body_fun, (init.tree.rebuild(py, &followed.trace.inputs)?,), None)?;
         let carry = init.matching(py, "while_loop", "carry", &returned)?;
-        if tries < MOST_TRIES && yield_dtypes(&mut init, &carry)? {
+        if tries < MAX_RETRACES && yield_dtypes(&mut init, &carry)? {
             continue;
         }
         let carry = looked_at.end(followed, carry, &|i| init.name(i)).or_raise()?;

@@ -1,0 +1,136 @@
+//! Whole arrays compared, and neighbours subtracted.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{BinaryKind, DType, KeepAxes, Result, ensure};
+
+use super::elementwise::{Closeness, equal, isclose, isnan, logical_and, logical_or};
+use super::error_context::with_op;
+use super::reductions::all;
+use super::shaping::concatenate;
+use crate::graph::Array;
+use crate::primitives::rules::{binary, broadcast};
+use crate::primitives::slice::slice_along;
+
+/// Do both arrays have one shape and equal elements? With `nan_is_equal` NaN equals NaN.
+///
+/// A 0-d bool. Dtypes are promoted; shapes that differ are an answer, not an error.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::NanIsEqual;
+/// let x = Array::from([1.0f32, f32::NAN]);
+/// assert!(!ops::array_equal(&x, &x, NanIsEqual::No)?.item()?.as_bool());
+/// assert!(ops::array_equal(&x, &x, NanIsEqual::Yes)?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn array_equal(a: &Array, b: &Array, nan_is_equal: NanIsEqual) -> Result<Array> {
+    if a.shape() != b.shape() {
+        return Ok(Array::scalar(false, DType::Bool));
+    }
+    let mut same = equal(a, b)?;
+    if nan_is_equal == NanIsEqual::Yes {
+        same = logical_or(&same, &logical_and(&isnan(a)?, &isnan(b)?)?)?;
+    }
+    all(&same, None, KeepAxes::No)
+}
+
+/// Is NaN equal to NaN?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NanIsEqual {
+    /// It is.
+    Yes,
+    /// It differs from everything.
+    No,
+}
+
+/// Are all elements close, as [`isclose`] says, after broadcasting?
+///
+/// A 0-d bool. Fails if the shapes do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::Closeness;
+/// let (a, b) = (Array::from([1.0f32, 2.0]), Array::from([1.0f32, 2.000001]));
+/// assert!(ops::allclose(&a, &b, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn allclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
+    all(&isclose(a, b, tolerance)?, None, KeepAxes::No)
+}
+
+/// The differences of neighbours along an axis, taken `order` times; of bool whether they differ.
+///
+/// `a[i + 1] - a[i]`: the axis gets shorter by `order`, down to zero; the dtype stays. Fails for a negative order or an
+/// axis that is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([1, 4, 9, 16]);
+/// assert_eq!(ops::diff(&x, 1, -1)?.to_vec::<i32>()?, [3, 5, 7]);
+/// assert_eq!(ops::diff(&x, 2, -1)?.to_vec::<i32>()?, [2, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
+    ensure!(order >= 0, Value("diff"), "got order {order}, expected zero or more");
+    let axis = normalize_axis("diff", axis, a.ndim())?;
+    let kind = if a.dtype() == DType::Bool { BinaryKind::NotEqual } else { BinaryKind::Subtract };
+    let mut differences = a.clone();
+    for _ in 0..order {
+        let Some(length) = differences.shape()[axis].checked_sub(1) else { break };
+        let later = slice_along(&differences, axis, 1, length)?;
+        differences = binary(kind, &later, &slice_along(&differences, axis, 0, length)?)?;
+    }
+    Ok(differences)
+}
+
+/// The [`diff`] of `a` between what is put before it and behind: arrays, or numbers that are repeated along the other
+/// axes.
+///
+/// # Errors
+/// As of [`diff`], and where the ends do not fit the array.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (x, zero) = (Array::from([1, 4, 9]), Array::from(0));
+/// assert_eq!(ops::diff_between(&x, Some(&zero), None, 1, -1)?.to_vec::<i32>()?, [1, 3, 5]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn diff_between(
+    a: &Array,
+    before: Option<&Array>,
+    behind: Option<&Array>,
+    order: i64,
+    axis: i64,
+) -> Result<Array> {
+    let at = normalize_axis("diff", axis, a.ndim())?;
+    let end = |given: Option<&Array>| {
+        let Some(given) = given else { return Ok(None) };
+        if given.ndim() == 0 { broadcast(given, &a.shape().with(at, 1)) } else { Ok(given.clone()) }.map(Some)
+    };
+    let (before, behind) = (end(before)?, end(behind)?);
+    let parts: Vec<&Array> = before.iter().chain([a]).chain(behind.iter()).collect();
+    diff(&with_op("diff", concatenate(&parts, Some(axis)))?, order, axis)
+}
+
+/// Are all elements equal after broadcasting? Shapes that do not broadcast are an answer, not an error.
+///
+/// A 0-d bool.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let row = Array::from([1, 2]);
+/// assert!(ops::array_equiv(&row, &Array::from([[1, 2], [1, 2]]))?.item()?.as_bool());
+/// assert!(!ops::array_equiv(&row, &Array::from([1, 2, 3]))?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn array_equiv(a: &Array, b: &Array) -> Result<Array> {
+    if a.shape().broadcast(b.shape()).is_none() {
+        return Ok(Array::scalar(false, DType::Bool));
+    }
+    all(&equal(a, b)?, None, KeepAxes::No)
+}

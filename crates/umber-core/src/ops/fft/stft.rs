@@ -1,0 +1,224 @@
+//! Transforms of the frames of a signal.
+
+use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
+
+use super::Transform;
+use super::{Norm, fit, ifft, irfft, one};
+use crate::graph::Array;
+use crate::ops::shaping::{PadMode, pad};
+use crate::primitives::concatenate::concatenate;
+use crate::primitives::gather::{Places, iota};
+use crate::primitives::rules::{
+    add, binary, broadcast, cast, constant, div, move_axis, mul, reshape, swap_last, unary,
+};
+use crate::primitives::slice::slice_along;
+
+/// Numbers in the longest frame: its numbers' places are listed one by one.
+const LONGEST: i64 = 1 << 28;
+
+/// How a signal is cut into frames.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Frames<'a> {
+    /// Numbers from the start of a frame to that of the next; a quarter of a frame by default.
+    pub hop: Option<i64>,
+    /// Length of a window of ones, if there is no other; that of a frame by default.
+    pub window_length: Option<i64>,
+    /// What frames are multiplied by: of one axis, at most as long as a frame, in whose middle it stands.
+    pub window: Option<&'a Array>,
+    /// Is the middle of frame `i` number `i * hop` of the signal (else its start)?
+    pub centred: bool,
+    /// Which direction divides.
+    pub norm: Norm,
+    /// Only frequencies that are not negative?
+    pub onesided: Option<bool>,
+}
+
+impl Frames<'_> {
+    /// The distance of frames of `length` numbers.
+    fn checked_hop(&self, op: &str, length: i64) -> Result<usize> {
+        ensure!(length > 0, Value(op), "got n_fft = {length}, expected more than 0");
+        ensure!(length <= LONGEST, Overflow(op), "got n_fft = {length}, expected at most {LONGEST}");
+        let hop = self.hop.unwrap_or(length / 4);
+        ensure!(hop > 0, Value(op), "got hop_length = {hop}, expected more than 0");
+        Ok(hop as usize)
+    }
+
+    /// The window filled up to the length of a frame.
+    fn window_of(&self, op: &str, length: usize, dtype: DType) -> Result<Array> {
+        let window = match self.window {
+            Some(window) => {
+                ensure!(
+                    window.ndim() == 1 && !window.dtype().is_complex(),
+                    Value(op),
+                    "got a window of shape {} and dtype {}, expected real numbers along one axis",
+                    window.shape(),
+                    window.dtype()
+                );
+                cast(window, dtype)?
+            }
+            None => {
+                let count = self.window_length.unwrap_or(length as i64);
+                ensure!(count >= 0, Value(op), "got win_length = {count}, expected 0 or more");
+                // One more than a frame is refused below, however long.
+                Array::full([count.min(length as i64 + 1) as usize].into(), 1.0, dtype)
+            }
+        };
+        let count = window.shape()[0];
+        ensure!(
+            count <= length,
+            Value(op),
+            "got a window of more than {length} numbers, expected at most n_fft"
+        );
+        if count == length {
+            return Ok(window);
+        }
+        let before = (length - count) / 2;
+        let zeros = |count: usize| Array::full([count].into(), 0.0, dtype);
+        concatenate(smallvec::smallvec![zeros(before), window, zeros(length - count - before)], 0)
+    }
+}
+
+/// For each number of each frame, its place in the signal: `[frames, length]`.
+fn places(frames: usize, length: usize, hop: usize) -> Result<Array> {
+    let grid: Shape = [frames, length].into();
+    let first = iota(&grid, 0)?;
+    add(&mul(&first, &constant(&first, hop as i64))?, &iota(&grid, 1)?)
+}
+
+/// The transform of each frame of `length` numbers of a signal `[..., time]`: `[..., frequency, frame]`.
+///
+/// Real signals answer the frequencies that are not negative, unless all are asked for. A centred transform adds half a
+/// frame at both ends, made as `padding` says.
+///
+/// ```
+/// use umber_core::ops::fft::{Frames, stft};
+/// use umber_core::ops::{self, PadMode};
+///
+/// let x = ops::ones(&[100].into(), umber_types::DType::Float32);
+/// let frames = Frames { hop: Some(5), centred: true, ..Frames::default() };
+/// assert_eq!(stft(&x, 20, frames, PadMode::Reflect)?.shape()[..], [11, 21]);
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Result<Array> {
+    const OP: &str = "stft";
+    ensure!(x.ndim() > 0, Value("stft"), "got a signal without axes, expected at least one");
+    let hop = frames.checked_hop(OP, length)?;
+    let time = x.ndim() - 1;
+    let onesided = frames.onesided.unwrap_or(!x.dtype().is_complex());
+    let transform = if onesided { Transform::RealForward } else { Transform::Forward };
+    let mut x = super::readable(x, transform)?;
+    ensure!(x.shape()[time] > 0, Value("stft"), "got a signal of no numbers, expected at least one");
+    // Checked before anything as long as a frame is made.
+    let padded = x.shape()[time] as i64 + if frames.centred { length / 2 * 2 } else { 0 };
+    ensure!(
+        length <= padded,
+        Value("stft"),
+        "got a signal of {} numbers, expected enough for frames of n_fft = {length}",
+        x.shape()[time]
+    );
+    let length = length as usize;
+    let window = frames.window_of(OP, length, x.dtype())?;
+    if frames.centred {
+        let mut widths = vec![(0, 0); x.ndim()];
+        widths[time] = (length as i64 / 2, length as i64 / 2);
+        x = pad(&x, &widths, padding, &Array::scalar(0.0, x.dtype()))?;
+    }
+    let count = 1 + (x.shape()[time] - length) / hop;
+    // Frames first, then whatever else the signal has; then frames and their numbers to the end.
+    let places = Places::grid(OP, &[time], smallvec::smallvec![places(count, length, hop)?]);
+    let mut cut = places.read(&x)?;
+    for _ in 0..2 {
+        cut = move_axis(&cut, 0, time + 1)?;
+    }
+    let windowed = mul(&cut, &broadcast(&window, cut.shape())?)?;
+    swap_last(&one(OP, transform, &windowed, None, -1, frames.norm)?)
+}
+
+/// Envelopes below this count as this: where windows leave a gap, nothing is known of the signal.
+const MIN_ENVELOPE: f64 = 1e-8;
+
+/// The real signal of frames `[..., frequency, frame]` as [`stft`] makes them, of `length` numbers if given.
+///
+/// The transforms of the frames times the window, added where frames overlap, over the sum of the squared windows.
+/// `n_fft` is by default `2 (frequencies - 1)`, or as many as there are frequencies of both signs.
+///
+/// Fails for fewer than two axes, no frames, a window longer than a frame, or lengths that are not positive.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::fft::{Frames, istft, stft};
+/// use umber::ops::{self, Closeness, PadMode};
+/// let x = ops::ones(&[100].into(), umber::DType::Float32);
+/// let options = Frames { hop: Some(5), centred: true, ..Frames::default() };
+/// let frames = stft(&x, 20, options, PadMode::Reflect)?;
+/// let again = istft(&frames, None, options, Some(100))?;
+/// assert!(ops::allclose(&again, &x, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn istft(frames: &Array, n_fft: Option<i64>, options: Frames<'_>, length: Option<i64>) -> Result<Array> {
+    const OP: &str = "istft";
+    ensure!(
+        frames.ndim() > 1,
+        Value("istft"),
+        "got an array of shape {}, expected an axis of frequencies and one of frames",
+        frames.shape()
+    );
+    let (bins, count) = (frames.shape()[frames.ndim() - 2], frames.shape()[frames.ndim() - 1]);
+    let onesided = options.onesided.unwrap_or(true);
+    let n_fft = n_fft.unwrap_or(if onesided { 2 * (bins as i64 - 1) } else { bins as i64 });
+    let hop = options.checked_hop(OP, n_fft)?;
+    ensure!(count > 0, Value("istft"), "got no frames, expected at least one");
+    ensure!(
+        length.is_none_or(|length| length >= 0),
+        Value("istft"),
+        "got length = {}, expected 0 or more",
+        length.unwrap_or(0)
+    );
+    let lines = swap_last(frames)?;
+    let lines = if onesided {
+        irfft(&lines, Some(n_fft), -1, options.norm)?
+    } else {
+        let both = ifft(&lines, Some(n_fft), -1, options.norm)?;
+        unary(umber_types::UnaryKind::Real, &both)?
+    };
+    let size = n_fft as usize;
+    let window = options.window_of(OP, size, lines.dtype())?;
+    let windowed = mul(&lines, &broadcast(&window, lines.shape())?)?;
+    let total =
+        Shape::checked(OP, &[n_fft.saturating_add((hop as i64).saturating_mul(count as i64 - 1))])?[0];
+    let squares = mul(&window, &window)?;
+    let squares = broadcast(&squares, &[count, size].into())?;
+    let least = Array::full([total].into(), MIN_ENVELOPE, lines.dtype());
+    let envelope = binary(BinaryKind::Maximum, &overlap(&squares, hop, total)?, &least)?;
+    let sum = overlap(&windowed, hop, total)?;
+    let signal = div(&sum, &broadcast(&envelope, sum.shape())?)?;
+    let time = signal.ndim() - 1;
+    let start = if options.centred { size / 2 } else { 0 };
+    let known = total - start;
+    match length {
+        Some(length) => {
+            let tail = slice_along(&signal, time, start, known)?;
+            let mut lengths: Vec<i64> = tail.shape().iter().map(|&length| length as i64).collect();
+            lengths[time] = length;
+            fit(&tail, time, Shape::checked(OP, &lengths)?[time])
+        }
+        None => slice_along(&signal, time, start, known - start),
+    }
+}
+
+/// Frames `[..., frame, number]` added into a signal `[..., total]`, `hop` numbers from one to the next.
+fn overlap(frames: &Array, hop: usize, total: usize) -> Result<Array> {
+    let ndim = frames.ndim();
+    let (count, length) = (frames.shape()[ndim - 2], frames.shape()[ndim - 1]);
+    let others: Shape = frames.shape()[..ndim - 2].iter().copied().collect();
+    let rows = reshape(frames, [others.size(), count * length])?;
+    let updates = swap_last(&rows)?;
+    let indices = reshape(&places(count, length, hop)?, [count * length])?;
+    let nothing = Array::full([total, others.size()].into(), 0.0, frames.dtype());
+    let sum = Places::grid("istft", &[0], smallvec::smallvec![indices]).write(
+        ScatterKind::Add,
+        &nothing,
+        &updates,
+    )?;
+    reshape(&swap_last(&sum)?, others.iter().copied().chain([total]).collect::<Shape>())
+}

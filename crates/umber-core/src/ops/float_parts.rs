@@ -1,0 +1,276 @@
+//! What numbers are made of: signs, bits, exponents, real and imaginary parts, and their neighbours.
+
+use umber_types::{BinaryKind, DType, KeepAxes, Kind, Result, Scalar, UnaryKind, bail, ensure, promote};
+
+use super::data_dependent;
+use super::elementwise::{
+    abs, add, arctan2, astype, binary, copysign, equal, greater, imag, isinf, isnan, less, logical_and,
+    logical_not, logical_or, logical_xor, negative, not_equal, real, select, stop_gradient, subtract, trunc,
+    unary,
+};
+use super::promotion::{cast_constant, meet_as, weak};
+use super::reductions::all;
+use crate::graph::Array;
+use crate::primitives::view::View;
+
+/// The bytes of `x` read as `dtype`: the last axis shrinks or grows with the size of an element.
+///
+/// Errors where the last axis has no whole number of elements of `dtype`. The bits have no derivative.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape, ops};
+/// let x = Array::from([1.0f32, -2.0]);
+/// assert_eq!(ops::view(&x, DType::UInt32)?.to_vec::<u32>()?, [0x3f80_0000, 0xc000_0000]);
+/// assert_eq!(ops::view(&x, DType::UInt16)?.shape(), &Shape::from([4]));
+/// assert!(ops::view(&Array::from([1.0f32]), DType::Float64).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn view(x: &Array, dtype: DType) -> Result<Array> {
+    if x.dtype() == dtype { Ok(x.clone()) } else { Array::record_one(View(dtype), &[x]) }
+}
+
+/// Is the sign bit set? True for `-0.0` and for NaN with a sign. Not defined for complex numbers.
+///
+/// The result is bool, of the shape of `x`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([-0.0f32, 0.0, -3.0]);
+/// assert_eq!(ops::signbit(&x)?.to_vec::<bool>()?, [true, false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn signbit(x: &Array) -> Result<Array> {
+    unary(UnaryKind::SignBit, x)
+}
+
+/// `x 2^n` for integers `n`, rounded once.
+///
+/// The shapes broadcast; integers and bool become float32. Fails if `n` is not of integers or bool.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (x, n) = (Array::from([1.0f32, 3.0]), Array::from([4, -1]));
+/// assert_eq!(ops::ldexp(&x, &n)?.to_vec::<f32>()?, [16.0, 1.5]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn ldexp(x: &Array, n: &Array) -> Result<Array> {
+    ensure!(!n.dtype().is_inexact(), Type("ldexp"), "got exponents of {}, expected integers", n.dtype());
+    let (x, n) = meet_as("ldexp", x, n, x.dtype().inexact())?;
+    binary(BinaryKind::Ldexp, &x, &n)
+}
+
+/// Mantissa and exponent: `x = m 2^e` with `1/2 <= |m| < 1` and `e` int32; `(x, 0)` for zero, infinities and NaN.
+///
+/// Both have the shape of `x`. Not defined for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (mantissa, exponent) = ops::frexp(&Array::from([8.0f32, -3.0, 0.0]))?;
+/// assert_eq!(mantissa.to_vec::<f32>()?, [0.5, -0.75, 0.0]);
+/// assert_eq!(exponent.to_vec::<i32>()?, [4, 2, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn frexp(x: &Array) -> Result<(Array, Array)> {
+    let x = cast_constant(x, x.dtype().inexact())?;
+    let exponent = unary(UnaryKind::Exponent, &x)?;
+    let mantissa = binary(BinaryKind::Ldexp, &x, &negative(&exponent)?)?;
+    Ok((mantissa, astype(&exponent, DType::Int32)?))
+}
+
+/// The next floating-point number after `a` towards `b`, in their promoted dtype; flat where it has a slope.
+///
+/// The shapes broadcast; NaN in either answers NaN. Not defined for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let next = ops::nextafter(&Array::from([1.0f32, 0.0, 2.0]), &Array::from([2.0f32, -1.0, 2.0]))?;
+/// assert_eq!(next.to_vec::<f32>()?, [1.0 + f32::EPSILON, -f32::from_bits(1), 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
+    let dtype = promote(a.dtype(), b.dtype()).inexact();
+    let (a, b) = meet_as("nextafter", a, b, dtype)?;
+    // At both ends: bits have no derivative in either direction.
+    let (a, b) = (stop_gradient(&a)?, stop_gradient(&b)?);
+    ensure!(
+        dtype.is_floating(),
+        Type("nextafter"),
+        "is not defined for what it got: arrays of {dtype}, expected real floating point numbers"
+    );
+    let bits = match dtype.size() {
+        2 => DType::UInt16,
+        4 => DType::UInt32,
+        _ => DType::UInt64,
+    };
+    let zero = weak(Scalar::Float(0.0), &a);
+    let one = Array::scalar(Scalar::UInt(1), bits);
+    // As integers, numbers of one sign are ordered by magnitude.
+    let grows = logical_not(&logical_xor(&greater(&b, &a)?, &greater(&a, &zero)?)?)?;
+    let here = view(&a, bits)?;
+    let stepped = view(&select(&grows, &add(&here, &one)?, &subtract(&here, &one)?)?, dtype)?;
+    let from_zero = copysign(&view(&one, dtype)?, &b)?;
+    let moved = select(&equal(&a, &zero)?, &from_zero, &stepped)?;
+    let number = select(&equal(&a, &b)?, &b, &moved)?;
+    stop_gradient(&select(&logical_or(&isnan(&a)?, &isnan(&b)?)?, &add(&a, &b)?, &number)?)
+}
+
+/// The distance from `x` to the next number away from zero, with the sign of `x`; NaN for infinities.
+///
+/// Of the greatest number, the distance to the one below. Not defined for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([1.0f32, -2.0]);
+/// assert_eq!(ops::spacing(&x)?.to_vec::<f32>()?, [f32::EPSILON, -2.0 * f32::EPSILON]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn spacing(x: &Array) -> Result<Array> {
+    let x = cast_constant(x, x.dtype().inexact())?;
+    let size = abs(&x)?;
+    let above = nextafter(&size, &weak(Scalar::Float(f64::INFINITY), &size))?;
+    let below = nextafter(&size, &weak(Scalar::Float(0.0), &size))?;
+    // The largest number has no neighbour above.
+    let is_last = logical_and(&isinf(&above)?, &logical_not(&isinf(&size)?)?)?;
+    let size = stop_gradient(&size)?;
+    let distance = select(&is_last, &subtract(&size, &below)?, &subtract(&above, &size)?)?;
+    copysign(&distance, &x)
+}
+
+/// The number of bits set in the absolute value of an integer, as uint8.
+///
+/// Fails for floating-point and complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// assert_eq!(ops::bitwise_count(&Array::from([7, -8, 0]))?.to_vec::<u8>()?, [3, 1, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn bitwise_count(x: &Array) -> Result<Array> {
+    let bits = match x.dtype().kind() {
+        Kind::Bool => cast_constant(x, DType::UInt8)?,
+        Kind::Unsigned => x.clone(),
+        Kind::Signed => abs(x)?,
+        Kind::Float | Kind::Complex => {
+            bail!(
+                Type("bitwise_count"),
+                "is not defined for what it got: an array of {}, expected integers",
+                x.dtype()
+            )
+        }
+    };
+    astype(&unary(UnaryKind::BitCount, &bits)?, DType::UInt8)
+}
+
+/// The angle of a complex number, in radians; of a real one 0 or π.
+///
+/// `atan2(im x, re x)`, in the real dtype of the same precision.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::types::Complex64;
+/// let x = Array::from([Complex64::new(0.0, 2.0), Complex64::new(1.0, 0.0)]);
+/// let angles = ops::angle(&x)?.to_vec::<f64>()?;
+/// assert!((angles[0] - std::f64::consts::FRAC_PI_2).abs() < 1e-15 && angles[1] == 0.0);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn angle(x: &Array) -> Result<Array> {
+    arctan2(&imag(x)?, &real(x)?)
+}
+
+/// Is the imaginary part zero?
+///
+/// Bool, of the shape of `x`; always true for real dtypes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::types::Complex32;
+/// let x = Array::from([Complex32::new(1.0, 0.0), Complex32::new(0.0, 1.0)]);
+/// assert_eq!(ops::isreal(&x)?.to_vec::<bool>()?, [true, false]);
+/// assert_eq!(ops::isreal(&Array::from([1.5]))?.to_vec::<bool>()?, [true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn isreal(x: &Array) -> Result<Array> {
+    if !x.dtype().is_complex() {
+        return Ok(Array::full(x.shape().clone(), true, DType::Bool));
+    }
+    let im = imag(x)?;
+    equal(&im, &weak(Scalar::Float(0.0), &im))
+}
+
+/// Is the imaginary part different from zero?
+///
+/// Bool, of the shape of `x`; never true for real dtypes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::types::Complex32;
+/// let x = Array::from([Complex32::new(1.0, 0.0), Complex32::new(0.0, 1.0)]);
+/// assert_eq!(ops::iscomplex(&x)?.to_vec::<bool>()?, [false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn iscomplex(x: &Array) -> Result<Array> {
+    if !x.dtype().is_complex() {
+        return Ok(Array::full(x.shape().clone(), false, DType::Bool));
+    }
+    let im = imag(x)?;
+    not_equal(&im, &weak(Scalar::Float(0.0), &im))
+}
+
+/// The fraction and the whole part of each number, both with its sign; of infinities the fraction is zero.
+///
+/// Integers and bool become float32. Not defined for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (fraction, whole) = ops::modf(&Array::from([1.5f32, -2.25]))?;
+/// assert_eq!(fraction.to_vec::<f32>()?, [0.5, -0.25]);
+/// assert_eq!(whole.to_vec::<f32>()?, [1.0, -2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn modf(x: &Array) -> Result<(Array, Array)> {
+    ensure!(!x.dtype().is_complex(), Type("modf"), "got an array of {}, expected real numbers", x.dtype());
+    let x = cast_constant(x, x.dtype().inexact())?;
+    let whole = trunc(&x)?;
+    // From the side that keeps the sign of zero; the derivative is one everywhere.
+    let is_negative = signbit(&x)?;
+    let fraction = select(&is_negative, &negative(&subtract(&whole, &x)?)?, &subtract(&x, &whole)?)?;
+    let zero = weak(Scalar::Float(0.0), &x);
+    let signed = select(&is_negative, &negative(&zero)?, &zero)?;
+    Ok((select(&isinf(&x)?, &signed, &fraction)?, whole))
+}
+
+/// The real part of complex numbers whose imaginary parts are all below `tolerance` times the precision of the dtype (or
+/// below `tolerance` itself, if that is not above one); else, and if they are real already, the array as it is.
+///
+/// # Errors
+/// Inside `vmap` and `compile`, where `x` has no value: it decides the dtype.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops, types::Complex32};
+/// let x = Array::from_slice(&[Complex32::new(1.0, 1e-7)], [1])?;
+/// assert_eq!(ops::real_if_close(&x, 100.0)?.dtype(), DType::Float32);
+/// assert_eq!(ops::real_if_close(&x, 1e-9)?.dtype(), DType::Complex64);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn real_if_close(x: &Array, tolerance: f64) -> Result<Array> {
+    if !x.dtype().is_complex() {
+        return Ok(x.clone());
+    }
+    let precision = if x.dtype() == DType::Complex128 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+    let limit = if tolerance > 1.0 { tolerance * precision } else { tolerance };
+    let size = abs(&imag(x)?)?;
+    let is_close = all(&less(&size, &weak(Scalar::Float(limit), &size))?, None, KeepAxes::No)?;
+    if data_dependent::value_of("real_if_close", &is_close)?.as_bool() { real(x) } else { Ok(x.clone()) }
+}

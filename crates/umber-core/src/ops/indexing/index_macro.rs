@@ -1,0 +1,197 @@
+//! How Rust programs write an index: numbers, ranges, arrays and masks become entries, [`s!`](crate::s) a list of them.
+
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use umber_types::{DType, Result, ScatterKind};
+
+use super::{Index, get, update};
+use crate::graph::Array;
+
+/// An index as NumPy's `a[...]` reads it, for [`Array::get`], [`Array::set`] and the functions of
+/// [`ops::indexing`](crate::ops::indexing).
+///
+/// | entry | meaning |
+/// |---|---|
+/// | `2`, `-1` | one element, counted from the end if negative; the axis vanishes |
+/// | `1..`, `..-1`, `2..5`, `..`, `..=3` | a range; bounds outside are clamped |
+/// | `..; 2`, `5..1; -2` | a range with a step: Python's `start:stop:step`, so a range downwards starts at its greater end |
+/// | `...` | all of as many axes as the other entries leave over |
+/// | `NewAxis` | a new axis of length one |
+/// | `&array`, `[0, 2]` | elements picked by integers |
+/// | `&mask`, `[true, false]` | elements picked where a bool array holds |
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops, s};
+///
+/// let a: Array = (0..12).collect();
+/// let a = ops::reshape(&a, &[3, 4])?;
+/// assert_eq!(a.get(s![1, -1])?.to_vec::<i32>()?, [7]);
+/// assert_eq!(a.get(s![1.., ..; 3])?.to_vec::<i32>()?, [4, 7, 8, 11]);
+/// assert_eq!(a.get(s![.., [0, 0]])?.shape(), &Shape::from([3, 2]));
+/// assert_eq!(a.get(s![NewAxis, ..., 0])?.shape(), &Shape::from([1, 3]));
+/// assert_eq!(a.get(s![&ops::greater(&a, &Array::from(9))?])?.to_vec::<i32>()?, [10, 11]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+#[macro_export]
+macro_rules! s {
+    (@ [$($done:expr,)*]) => {{
+        #[allow(clippy::reversed_empty_ranges, reason = "a bound may count from the end, a step go backwards")]
+        let index: [$crate::ops::Index; _] = [$($done),*];
+        index
+    }};
+    (@ [$($done:expr,)*] ... $(, $($rest:tt)*)?) => {
+        $crate::s!(@ [$($done,)* $crate::ops::Index::Ellipsis,] $($($rest)*)?)
+    };
+    (@ [$($done:expr,)*] NewAxis $(, $($rest:tt)*)?) => {
+        $crate::s!(@ [$($done,)* $crate::ops::Index::NewAxis,] $($($rest)*)?)
+    };
+    (@ [$($done:expr,)*] $range:expr; $step:expr $(, $($rest:tt)*)?) => {
+        $crate::s!(@ [$($done,)* $crate::ops::indexing::RangeWithStep::by($range, $step),] $($($rest)*)?)
+    };
+    (@ [$($done:expr,)*] $entry:expr $(, $($rest:tt)*)?) => {
+        $crate::s!(@ [$($done,)* $crate::ops::Index::from($entry),] $($($rest)*)?)
+    };
+    ($($entries:tt)*) => { $crate::s!(@ [] $($entries)*) };
+}
+
+/// Integers that count elements: of any size, since what lies beyond 64 bits lies outside every axis.
+pub trait IndexInteger: Copy {
+    /// The nearest 64-bit integer.
+    fn place(self) -> i64;
+}
+
+macro_rules! places {
+    ($($integer:ty)*) => {$(
+        impl IndexInteger for $integer {
+            fn place(self) -> i64 {
+                i64::try_from(self).unwrap_or(i64::MAX)
+            }
+        }
+
+        impl<const LENGTH: usize> From<[$integer; LENGTH]> for Index {
+            fn from(places: [$integer; LENGTH]) -> Index {
+                Index::Array(Array::from(places.map(IndexInteger::place)))
+            }
+        }
+    )*};
+}
+
+places! { i32 i64 isize u32 u64 usize }
+
+/// Ranges that can have a step.
+pub trait RangeWithStep {
+    /// Every `step`-th element, backwards if negative.
+    fn by(self, step: i64) -> Index;
+}
+
+/// The bound behind the last element of an inclusive range. Behind element -1 forwards, and behind element 0
+/// backwards, there is no more.
+fn behind(last: i64, step: i64) -> Option<i64> {
+    match (last, step < 0) {
+        (-1, false) | (0, true) => None,
+        (last, false) => Some(last.saturating_add(1)),
+        (last, true) => Some(last.saturating_sub(1)),
+    }
+}
+
+macro_rules! ranges {
+    ($($range:ty, |$self:ident, $step:ident| ($start:expr, $stop:expr);)*) => {$(
+        impl<P: IndexInteger> RangeWithStep for $range {
+            fn by($self, $step: i64) -> Index {
+                Index::Slice { start: $start, stop: $stop, step: Some($step) }
+            }
+        }
+
+        impl<P: IndexInteger> From<$range> for Index {
+            fn from(range: $range) -> Index {
+                range.by(1)
+            }
+        }
+    )*};
+}
+
+ranges! {
+    Range<P>, |self, step| (Some(self.start.place()), Some(self.end.place()));
+    RangeFrom<P>, |self, step| (Some(self.start.place()), None);
+    RangeTo<P>, |self, step| (None, Some(self.end.place()));
+    RangeInclusive<P>, |self, step| (Some(self.start().place()), behind(self.end().place(), step));
+    RangeToInclusive<P>, |self, step| (None, behind(self.end.place(), step));
+}
+
+impl RangeWithStep for RangeFull {
+    fn by(self, step: i64) -> Index {
+        Index::Slice { start: None, stop: None, step: Some(step) }
+    }
+}
+
+impl From<RangeFull> for Index {
+    fn from(range: RangeFull) -> Index {
+        range.by(1)
+    }
+}
+
+impl<P: IndexInteger> From<P> for Index {
+    fn from(place: P) -> Index {
+        Index::Int(place.place())
+    }
+}
+
+impl From<&Array> for Index {
+    fn from(array: &Array) -> Index {
+        Index::from(array.clone())
+    }
+}
+
+impl From<Array> for Index {
+    fn from(array: Array) -> Index {
+        if array.dtype() == DType::Bool { Index::Mask(array) } else { Index::Array(array) }
+    }
+}
+
+impl From<bool> for Index {
+    fn from(holds: bool) -> Index {
+        Index::Mask(Array::from(holds))
+    }
+}
+
+impl<const LENGTH: usize> From<[bool; LENGTH]> for Index {
+    fn from(mask: [bool; LENGTH]) -> Index {
+        Index::Mask(Array::from(mask))
+    }
+}
+
+impl Array {
+    /// `a[index]`, as [`ops::get`](crate::ops::get) does.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::{Array, s};
+    ///
+    /// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+    /// assert_eq!(a.get(s![.., 1..])?.to_vec::<i32>()?, [2, 3, 5, 6]);
+    /// assert!(a.get(s![2]).is_err()); // out of bounds
+    /// # Ok::<(), umber::Error>(())
+    /// ```
+    pub fn get(&self, index: impl AsRef<[Index]>) -> Result<Array> {
+        get(self, index.as_ref())
+    }
+
+    /// `a[index] = values`, as [`ops::update`](crate::ops::update) does. Other handles to the old value keep it.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::{Array, s};
+    ///
+    /// let mut a = Array::from([1.0f32, 2.0, 3.0]);
+    /// let before = a.clone();
+    /// a.set(s![1..], 0.0)?;
+    /// assert_eq!(a.to_vec::<f32>()?, [1.0, 0.0, 0.0]);
+    /// assert_eq!(before.to_vec::<f32>()?, [1.0, 2.0, 3.0]);
+    /// # Ok::<(), umber::Error>(())
+    /// ```
+    pub fn set(&mut self, index: impl AsRef<[Index]>, values: impl Into<Array>) -> Result<()> {
+        *self = update(ScatterKind::Set, self, index.as_ref(), &values.into())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,364 @@
+//! Reductions of some of the elements, in a given dtype, from a given start: NumPy's `where`, `dtype` and `initial`.
+
+use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar, bail, ensure};
+
+use super::elementwise::{
+    abs, divide, isfinite, isnan, logical_not, maximum, multiply, real, select, square, subtract,
+};
+use super::linalg::power_or;
+use super::promotion::{cast_constant, weak};
+use super::reductions::{
+    all, any, axes_of, count_true, deviation, finish, max, mean, min, prod, reduced, sum, variance, widest,
+};
+use crate::graph::Array;
+use crate::primitives::composite::Measure;
+use crate::primitives::rules::{binary, broadcast, cast, conj, power_of_two};
+
+/// What is reduced, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection<'a> {
+    /// The dtype that elements are converted to first.
+    pub dtype: Option<DType>,
+    /// What the reduction starts from; the result for no elements.
+    pub initial: Option<&'a Array>,
+    /// Which elements count; it broadcasts to the array's shape.
+    pub condition: Option<&'a Array>,
+    /// The mean, where it is known already, from which variances take distances; it broadcasts to the array's shape.
+    pub mean: Option<&'a Array>,
+}
+
+impl Selection<'_> {
+    fn is_plain(&self) -> bool {
+        self.dtype.is_none() && self.initial.is_none() && self.condition.is_none() && self.mean.is_none()
+    }
+
+    /// The mean that was given for `x`, in its dtype.
+    pub(super) fn known_mean(&self, op: &str, x: &Array) -> Result<Option<Array>> {
+        let Some(mean) = self.mean else { return Ok(None) };
+        ensure!(
+            mean.shape().broadcasts_to(x.shape()),
+            Value(op),
+            "got a mean of shape {}, expected one that broadcasts to {}",
+            mean.shape(),
+            x.shape()
+        );
+        cast_constant(mean, x.dtype()).map(Some)
+    }
+
+    /// The condition as bool in the shape of `a`.
+    pub(super) fn chosen(&self, op: &str, a: &Array) -> Result<Option<Array>> {
+        let Some(condition) = self.condition else { return Ok(None) };
+        ensure!(
+            condition.shape().broadcasts_to(a.shape()),
+            Value(op),
+            "got a condition of shape {}, expected one that broadcasts to {}",
+            condition.shape(),
+            a.shape()
+        );
+        broadcast(&cast_constant(condition, DType::Bool)?, a.shape()).map(Some)
+    }
+}
+
+/// A [`sum`], [`prod`], [`min`], [`max`], [`all`] or [`any`] over axes of selected elements.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
+/// use umber_types::ReduceKind;
+/// let x = Array::from_slice(&[1i32, 2, 3], [3])?;
+/// let odd = Array::from_slice(&[1i32, 0, 1], [3])?;
+/// let selection = Selection { condition: Some(&odd), ..Selection::default() };
+/// assert_eq!(ops::reduce_selected(ReduceKind::Sum, &x, None, KeepAxes::No, selection)?.to_vec::<i32>()?, [4]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the condition or the start does not broadcast to what it is for, and for an extremum of selected elements
+/// without a start.
+pub fn reduce_selected(
+    kind: ReduceKind,
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    if selection.is_plain() {
+        return plain(kind, a, axes, keep);
+    }
+    if kind == ReduceKind::Mean {
+        ensure!(
+            selection.initial.is_none(),
+            Value("mean"),
+            "got an initial value, which is for reductions that continue from one"
+        );
+        return mean_selected(a, axes, keep, selection);
+    }
+    let op = kind.name();
+    let found = axes_of(op, a, axes)?;
+    let mut x = cast_constant(a, selection.dtype.unwrap_or(a.dtype()))?;
+    let (neutral, combine) = from_nothing(kind);
+    if matches!(kind, ReduceKind::All | ReduceKind::Any) {
+        x = cast_constant(&x, DType::Bool)?;
+    }
+    if let Some(chosen) = selection.chosen(op, &x)? {
+        // What does not count must not change the result: the start does not change an extremum.
+        let other = match (neutral, selection.initial) {
+            (Some(value), _) => weak(value, &x),
+            (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
+            (None, _) => {
+                bail!(Value(op), "got a condition without an initial value, expected a number beside it")
+            }
+        };
+        x = select(&chosen, &x, &other)?;
+    }
+    let Some(initial) = selection.initial else {
+        if neutral.is_none() {
+            super::reductions::check_not_empty(op, &x, &found)?;
+        }
+        return cast(&reduced(kind, &x, &found, keep)?, selection.dtype.unwrap_or(result_dtype(kind, &x)));
+    };
+    let result = reduced(kind, &x, &found, keep)?;
+    ensure!(
+        initial.shape().broadcasts_to(result.shape()),
+        Value(op),
+        "got an initial value of shape {}, expected one that broadcasts to {}",
+        initial.shape(),
+        result.shape()
+    );
+    let initial = broadcast(&cast_constant(initial, result.dtype())?, result.shape())?;
+    let result = binary(combine, &initial, &result)?;
+    cast(&result, selection.dtype.unwrap_or(result.dtype()))
+}
+
+fn plain(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    match kind {
+        ReduceKind::Sum => sum(a, axes, keep),
+        ReduceKind::Prod => prod(a, axes, keep),
+        ReduceKind::Min => min(a, axes, keep),
+        ReduceKind::Max => max(a, axes, keep),
+        ReduceKind::All => all(a, axes, keep),
+        ReduceKind::Any => any(a, axes, keep),
+        ReduceKind::Mean => mean(a, axes, keep),
+    }
+}
+
+/// What a reduction of no elements answers, if anything, and how two results become one.
+fn from_nothing(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
+    match kind {
+        ReduceKind::Sum => (Some(Scalar::Int(0)), BinaryKind::Add),
+        ReduceKind::Prod => (Some(Scalar::Int(1)), BinaryKind::Multiply),
+        ReduceKind::Min => (None, BinaryKind::Minimum),
+        ReduceKind::Max => (None, BinaryKind::Maximum),
+        ReduceKind::All => (Some(Scalar::Bool(true)), BinaryKind::LogicalAnd),
+        ReduceKind::Any => (Some(Scalar::Bool(false)), BinaryKind::LogicalOr),
+        ReduceKind::Mean => unreachable!("means are not made of others"),
+    }
+}
+
+fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
+    match kind {
+        ReduceKind::Sum | ReduceKind::Prod => x.dtype().sum_dtype(),
+        ReduceKind::Min | ReduceKind::Max | ReduceKind::Mean => x.dtype(),
+        ReduceKind::All | ReduceKind::Any => DType::Bool,
+    }
+}
+
+/// Selected elements in the dtype to compute in, which are chosen, and the dtype to answer in.
+pub(super) struct Elements {
+    x: Array,
+    chosen: Option<Array>,
+    known_mean: Option<Array>,
+    dtype: DType,
+    /// Do they have the range of float64, which their squares may leave?
+    is_wide: bool,
+}
+
+impl Elements {
+    fn new(op: &str, a: &Array, selection: Selection<'_>) -> Result<Elements> {
+        let dtype = selection.dtype.unwrap_or(a.dtype().inexact());
+        let is_wide = dtype.inexact().real() == DType::Float64;
+        // Rounded to the dtype asked for, then computed with in one that holds their squares.
+        let x = cast_constant(&cast_constant(a, dtype.inexact())?, widest(dtype))?;
+        let (chosen, known_mean) = (selection.chosen(op, &x)?, selection.known_mean(op, &x)?);
+        Ok(Elements { x, chosen, known_mean, dtype, is_wide })
+    }
+
+    /// The elements of `a` that are numbers.
+    pub(super) fn numbers(op: &str, a: &Array, dtype: DType, selection: Selection<'_>) -> Result<Elements> {
+        let is_wide = a.dtype().real() == DType::Float64;
+        let x = cast_constant(a, widest(a.dtype()))?;
+        let chosen = Some(logical_not(&isnan(&x)?)?);
+        let known_mean = selection.known_mean(op, &x)?;
+        Ok(Elements { x, chosen, known_mean, dtype, is_wide })
+    }
+
+    /// `x` where chosen, else zero.
+    fn only(&self, x: &Array) -> Result<Array> {
+        match &self.chosen {
+            Some(chosen) => select(chosen, x, &weak(Scalar::Int(0), x)),
+            None => Ok(x.clone()),
+        }
+    }
+
+    /// How many elements over axes there are, chosen or not.
+    fn whole(&self, axes: &Axes) -> f64 {
+        axes.iter().map(|&axis| self.x.shape()[axis] as f64).product()
+    }
+
+    /// How many elements become one, in the real dtype computed in; the axes stay with length one.
+    fn count(&self, axes: &Axes) -> Result<Array> {
+        match &self.chosen {
+            Some(chosen) => cast(&count_true(chosen, axes, KeepAxes::Yes)?, DType::Float64),
+            None => Ok(Array::scalar(self.whole(axes), DType::Float64)),
+        }
+    }
+
+    /// The mean of `x`, of which those count that are chosen.
+    fn mean_of(&self, x: &Array, axes: &Axes) -> Result<Array> {
+        let (x, count) = (self.only(x)?, self.count(axes)?);
+        let total = reduced(ReduceKind::Sum, &x, axes, KeepAxes::Yes)?;
+        let mean = divide(&total, &count)?;
+        if !self.is_wide {
+            return Ok(mean);
+        }
+        // Where the sum overflows, that of parts of the elements does not.
+        let part = reduced(ReduceKind::Mean, &x, axes, KeepAxes::Yes)?;
+        let whole = Array::scalar(self.whole(axes), DType::Float64);
+        select(&isfinite(&total)?, &mean, &multiply(&part, &divide(&whole, &count)?)?)
+    }
+
+    /// The mean over axes, rounded.
+    pub(super) fn mean(&self, axes: &Axes, keep: KeepAxes) -> Result<Array> {
+        finish(&cast(&self.mean_of(&self.x, axes)?, self.dtype.inexact())?, &self.x, axes, keep)
+    }
+
+    /// A measure of the distances from the mean over axes, rounded.
+    pub(super) fn dispersion(
+        &self,
+        axes: &Axes,
+        keep: KeepAxes,
+        ddof: f64,
+        measure: Measure,
+    ) -> Result<Array> {
+        // Scaled by a power of two near the largest element, squares stay in range and nothing is rounded.
+        let scale = (self.is_wide && measure == Measure::Deviation && self.whole(axes) > 0.0)
+            .then(|| {
+                power_of_two(&reduced(ReduceKind::Max, &abs(&self.only(&self.x)?)?, axes, KeepAxes::Yes)?)
+            })
+            .transpose()?;
+        let scaled = |x: &Array| scale.as_ref().map_or_else(|| Ok(x.clone()), |scale| divide(x, scale));
+        let x = scaled(&self.x)?;
+        let distance = match &self.known_mean {
+            Some(mean) => self.only(&subtract(&x, &scaled(mean)?)?)?,
+            None => {
+                let distance = self.only(&subtract(&x, &self.mean_of(&x, axes)?)?)?;
+                // Of float64 there is no wider dtype: the mean of what is left is what the mean has lost.
+                if self.is_wide {
+                    self.only(&subtract(&distance, &self.mean_of(&distance, axes)?)?)?
+                } else {
+                    distance
+                }
+            }
+        };
+        let squares = if distance.dtype().is_complex() {
+            real(&multiply(&distance, &conj(&distance)?)?)?
+        } else {
+            square(&distance)?
+        };
+        let count = self.count(axes)?;
+        let freedom = subtract(&count, &Array::scalar(ddof, DType::Float64))?;
+        let freedom = maximum(&freedom, &Array::scalar(0.0, DType::Float64))?;
+        let variance = divide(&reduced(ReduceKind::Sum, &squares, axes, KeepAxes::Yes)?, &freedom)?;
+        let measured = match measure {
+            Measure::Variance => variance,
+            // Between equal elements it has a corner, where it gives no gradient, as norms do.
+            Measure::Deviation => power_or(&variance, 0.5, 0.0)?,
+        };
+        let measured = scale.map_or(Ok(measured.clone()), |scale| multiply(&measured, &scale))?;
+        finish(&cast(&measured, self.dtype.inexact().real())?, &self.x, axes, keep)
+    }
+}
+
+/// The [`mean`] over axes of selected elements; NaN where there are none.
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
+/// let x = Array::from_slice(&[1i32, 2, 6], [3])?;
+/// let selection = Selection { dtype: Some(DType::Float64), ..Selection::default() };
+/// assert_eq!(ops::mean_selected(&x, None, KeepAxes::No, selection)?.to_vec::<f64>()?, [3.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the condition does not broadcast to the array's shape.
+pub fn mean_selected(
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    let found = axes_of("mean", a, axes)?;
+    match selection {
+        Selection { dtype, initial: None, condition: None, mean: None } => {
+            let x = dtype.map_or(Ok(a.clone()), |dtype| cast_constant(a, dtype.inexact()))?;
+            cast(&mean(&x, axes, keep)?, dtype.unwrap_or(a.dtype().inexact()))
+        }
+        _ => {
+            let elements = Elements::new("mean", a, selection)?;
+            cast(&elements.mean(&found, keep)?, elements.dtype)
+        }
+    }
+}
+
+/// The [`var`](super::var) over axes of selected elements.
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
+/// let x = Array::from_slice(&[1i32, 3], [2])?;
+/// let selection = Selection { dtype: Some(DType::Float64), ..Selection::default() };
+/// assert_eq!(ops::var_selected(&x, None, KeepAxes::No, 1.0, selection)?.to_vec::<f64>()?, [2.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the condition or the mean does not broadcast to the array's shape.
+pub fn var_selected(
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: f64,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    let found = axes_of("var", a, axes)?;
+    if selection.is_plain() {
+        return variance("var", a, axes, keep, ddof);
+    }
+    let elements = Elements::new("var", a, selection)?;
+    cast(&elements.dispersion(&found, keep, ddof, Measure::Variance)?, elements.dtype.real())
+}
+
+/// The [`std`](super::std) over axes of selected elements: the square root of [`var_selected`].
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
+/// let x = Array::from_slice(&[1i32, 3], [2])?;
+/// let selection = Selection { dtype: Some(DType::Float64), ..Selection::default() };
+/// assert_eq!(ops::std_selected(&x, None, KeepAxes::No, 0.0, selection)?.to_vec::<f64>()?, [1.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`var_selected`].
+pub fn std_selected(
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: f64,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    let found = axes_of("std", a, axes)?;
+    if selection.is_plain() {
+        return deviation("std", a, axes, keep, ddof);
+    }
+    let elements = Elements::new("std", a, selection)?;
+    cast(&elements.dispersion(&found, keep, ddof, Measure::Deviation)?, elements.dtype.real())
+}

@@ -1,0 +1,247 @@
+//! Slopes of values, the area under them, and differences of neighbours.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{KeepAxes, Result, Scalar, Shape, ensure, promote};
+
+use super::comparisons::diff;
+use super::elementwise::{add, divide, multiply, negative, subtract};
+use super::promotion::{cast_constant, weak};
+use super::reductions::{sum, widened};
+use super::shaping::concatenate;
+use crate::graph::Array;
+use crate::primitives::rules::{cast, reshape};
+use crate::primitives::slice::slice_along;
+
+/// How [`gradient`] estimates slopes at the two ends of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EdgeOrder {
+    /// From two points.
+    First,
+    /// From three points.
+    Second,
+}
+
+/// Parts of an array along an axis.
+struct Along<'a> {
+    array: &'a Array,
+    axis: usize,
+}
+
+impl Along<'_> {
+    fn part(&self, start: usize, length: usize) -> Result<Array> {
+        slice_along(self.array, self.axis, start, length)
+    }
+
+    /// `Σ weights[k] part(start + k)` over parts of one length.
+    fn weighted(&self, start: usize, length: usize, weights: &[Array]) -> Result<Array> {
+        let mut total: Option<Array> = None;
+        for (k, weight) in weights.iter().enumerate() {
+            let term = multiply(&self.part(start + k, length)?, weight)?;
+            total = Some(match total {
+                Some(total) => add(&total, &term)?,
+                None => term,
+            });
+        }
+        Ok(total.expect("at least one weight"))
+    }
+}
+
+/// Weights for the slope at each of three points with the distances `a` and `b` between them, from the values there:
+/// derivatives of the parabola through them.
+fn parabola(a: &Array, b: &Array, at: usize) -> Result<[Array; 3]> {
+    let both = add(a, b)?;
+    let (left, middle, right) = (multiply(a, &both)?, multiply(a, b)?, multiply(b, &both)?);
+    let twice = |x: &Array, y: &Array| add(&add(x, x)?, y);
+    Ok(match at {
+        0 => [
+            negative(&divide(&twice(a, b)?, &left)?)?,
+            divide(&both, &middle)?,
+            negative(&divide(a, &right)?)?,
+        ],
+        1 => [negative(&divide(b, &left)?)?, divide(&subtract(b, a)?, &middle)?, divide(a, &right)?],
+        _ => [divide(b, &left)?, negative(&divide(&both, &middle)?)?, divide(&twice(b, a)?, &right)?],
+    })
+}
+
+/// Slopes along one axis, from the distances of neighbours: one for all, or a vector.
+fn slopes(f: &Array, steps: &Array, axis: usize, edges: EdgeOrder) -> Result<Array> {
+    let length = f.shape()[axis];
+    let along = Along { array: f, axis };
+    let is_even = steps.ndim() == 0;
+    let mut aligned = vec![1; f.ndim()];
+    let mut step = |start: usize, count: usize| -> Result<Array> {
+        if is_even {
+            return Ok(steps.clone());
+        }
+        aligned[axis] = count;
+        reshape(&slice_along(steps, 0, start, count)?, Shape::from(&aligned[..]))
+    };
+    let mut parts = Vec::new();
+    let inside = length - 2;
+    let (first, last) = match edges {
+        EdgeOrder::First => {
+            let rise = |at: usize| subtract(&along.part(at + 1, 1)?, &along.part(at, 1)?);
+            (divide(&rise(0)?, &step(0, 1)?)?, divide(&rise(inside)?, &step(inside, 1)?)?)
+        }
+        EdgeOrder::Second => {
+            let first = along.weighted(0, 1, &parabola(&step(0, 1)?, &step(1, 1)?, 0)?)?;
+            let weights = parabola(&step(inside - 1, 1)?, &step(inside, 1)?, 2)?;
+            (first, along.weighted(length - 3, 1, &weights)?)
+        }
+    };
+    parts.push(first);
+    if inside > 0 {
+        parts.push(if is_even {
+            let rise = subtract(&along.part(2, inside)?, &along.part(0, inside)?)?;
+            divide(&rise, &add(steps, steps)?)?
+        } else {
+            along.weighted(0, inside, &parabola(&step(0, inside)?, &step(1, inside)?, 1)?)?
+        });
+    }
+    parts.push(last);
+    concatenate(&parts.iter().collect::<Vec<_>>(), Some(axis as i64))
+}
+
+/// The slope of `f` along each of the axes (all by default), from second-order differences of neighbours.
+///
+/// `log_spacing` holds, for every axis or one for all, the distance of neighbours (0-d) or their places (a vector as long
+/// as the axis); nothing means a distance of one. Integers answer float32.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let f = Array::from_slice(&[0.0f32, 1.0, 4.0, 9.0], [4])?;
+/// let slopes = ops::gradient(&f, &[], None, ops::EdgeOrder::First)?;
+/// assert_eq!(slopes[0].to_vec::<f32>()?, [1.0, 2.0, 4.0, 5.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where an axis has fewer points than the ends need (two, or three), or the spacings do not fit the axes.
+pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: EdgeOrder) -> Result<Vec<Array>> {
+    let axes: Vec<usize> = match axes {
+        Some(axes) => {
+            umber_types::Axes::normalized("gradient", axes, f.ndim())?;
+            axes.iter().map(|&axis| normalize_axis("gradient", axis, f.ndim())).collect::<Result<_>>()?
+        }
+        None => (0..f.ndim()).collect(),
+    };
+    ensure!(
+        spacing.is_empty() || spacing.len() == axes.len() || (spacing.len() == 1 && spacing[0].ndim() == 0),
+        Value("gradient"),
+        "got {} spacings for {} axes, expected none, one number, or one an axis",
+        spacing.len(),
+        axes.len()
+    );
+    let dtype = spacing.iter().fold(f.dtype(), |dtype, array| promote(dtype, array.dtype())).inexact();
+    let x = widened(&cast_constant(f, dtype)?)?;
+    let least = if edges == EdgeOrder::First { 2 } else { 3 };
+    let one = weak(Scalar::Int(1), &x);
+    let slope = |(number, &axis): (usize, &usize)| {
+        let length = f.shape()[axis];
+        ensure!(
+            length >= least,
+            Value("gradient"),
+            "got {length} points along axis {axis} of an array of shape {}, expected at least {least}",
+            f.shape()
+        );
+        let given = match spacing {
+            [] => one.clone(),
+            [all] => cast_constant(all, x.dtype())?,
+            many => cast_constant(many[number], x.dtype())?,
+        };
+        ensure!(
+            given.ndim() == 0 || (given.ndim() == 1 && given.size() == length),
+            Value("gradient"),
+            "got a spacing of shape {} for axis {axis}, expected a number or shape ({length},)",
+            given.shape()
+        );
+        let steps = if given.ndim() == 0 { given } else { diff(&given, 1, 0)? };
+        cast(&slopes(&x, &steps, axis, edges)?, dtype)
+    };
+    axes.iter().enumerate().map(slope).collect()
+}
+
+/// Where the values of a [`trapezoid`] rule lie.
+#[derive(Clone, Copy, Debug)]
+pub enum Samples<'a> {
+    /// At places: a vector as long as the axis, or an array that broadcasts with the values.
+    At(&'a Array),
+    /// At an even distance.
+    Every(f64),
+}
+
+/// The area under straight lines between the values along an axis: `Σ (x[i + 1] - x[i]) (y[i] + y[i + 1]) / 2`.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let y = Array::from_slice(&[1.0f32, 2.0, 3.0], [3])?;
+/// assert_eq!(ops::trapezoid(&y, ops::Samples::Every(2.0), -1)?.to_vec::<f32>()?, [8.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where places do not fit the values.
+pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
+    let at = normalize_axis("trapezoid", axis, y.ndim())?;
+    let dtype = match samples {
+        Samples::At(x) => promote(y.dtype(), x.dtype()).inexact(),
+        Samples::Every(_) => y.dtype().inexact(),
+    };
+    let values = widened(&cast_constant(y, dtype)?)?;
+    let count = y.shape()[at].saturating_sub(1);
+    let pairs =
+        add(&slice_along(&values, at, y.shape()[at] - count, count)?, &slice_along(&values, at, 0, count)?)?;
+    let widths = match samples {
+        Samples::Every(distance) => weak(Scalar::Float(distance), &values),
+        Samples::At(x) => {
+            let x = cast_constant(x, values.dtype())?;
+            let (x, along) = if x.ndim() == 1 {
+                let mut aligned = vec![1; y.ndim()];
+                aligned[at] = x.size();
+                (reshape(&x, Shape::from(&aligned[..]))?, at)
+            } else {
+                let along = normalize_axis("trapezoid", axis, x.ndim())?;
+                (x, along)
+            };
+            ensure!(
+                x.shape()[along] == y.shape()[at],
+                Value("trapezoid"),
+                "got {} places for {} values along axis {axis}, expected as many",
+                x.shape()[along],
+                y.shape()[at]
+            );
+            diff(&x, 1, along as i64)?
+        }
+    };
+    let areas = multiply(&pairs, &multiply(&widths, &weak(Scalar::Float(0.5), &widths))?)?;
+    let axis = if axis < 0 { axis } else { axis - y.ndim() as i64 };
+    cast(&sum(&areas, Some(&[axis]), KeepAxes::No)?, dtype)
+}
+
+/// Differences of neighbours in the flattened array, between values put in front of them and behind.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 2, 4], [3])?;
+/// let end = Array::from_slice(&[9i32], [1])?;
+/// assert_eq!(ops::ediff1d(&x, Some(&end), None)?.to_vec::<i32>()?, [1, 2, 9]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the dtype of `a` cannot hold the ends.
+pub fn ediff1d(a: &Array, to_end: Option<&Array>, to_begin: Option<&Array>) -> Result<Array> {
+    let differences = diff(&reshape(a, [a.size()])?, 1, 0)?;
+    let end = |given: Option<&Array>| {
+        let Some(given) = given else { return Ok(Array::full([0].into(), 0, a.dtype())) };
+        ensure!(
+            promote(given.dtype(), a.dtype()) == a.dtype(),
+            Type("ediff1d"),
+            "got an end of {} for an array of {}, expected a dtype that it can hold",
+            given.dtype(),
+            a.dtype()
+        );
+        cast_constant(&reshape(given, [given.size()])?, a.dtype())
+    };
+    concatenate(&[&end(to_begin)?, &differences, &end(to_end)?], Some(0))
+}

@@ -1,0 +1,68 @@
+//! Phases without their jumps.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{DType, Result, Scalar, ensure, promote};
+
+use super::comparisons::diff;
+use super::elementwise::{abs, add, equal, greater, less, logical_and, remainder, select, subtract};
+use super::promotion::{cast_constant, weak};
+use super::scans::{ScanOrder, cumsum};
+use super::shaping::concatenate;
+use crate::graph::Array;
+use crate::primitives::rules::cast;
+use crate::primitives::slice::slice_along;
+
+/// Values along an axis with multiples of `period` added, so that neighbours differ by half of it at most; steps below
+/// `jump`, by default half the period, stay as they are.
+///
+/// Integers with an integer period stay integers; else they become float32. The derivative is one.
+///
+/// # Errors
+/// For complex numbers, and a period that is not positive.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Scalar, ops};
+/// let hours = ops::unwrap(&Array::from([22, 23, 0, 1]), None, -1, Scalar::Int(24))?;
+/// assert_eq!(hours.to_vec::<i32>()?, [22, 23, 24, 25]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn unwrap(p: &Array, jump: Option<f64>, axis: i64, period: Scalar) -> Result<Array> {
+    let at = normalize_axis("unwrap", axis, p.ndim())?;
+    let dtype = promote(p.dtype(), period.weak_dtype(p.dtype()));
+    ensure!(
+        !dtype.is_complex() && dtype != DType::Bool,
+        Type("unwrap"),
+        "got an array of {dtype}, expected real numbers"
+    );
+    let length = period.as_f64();
+    ensure!(length > 0.0, Value("unwrap"), "got period {length}, expected a positive one");
+    let wide = if dtype.is_half() { DType::Float32 } else { dtype };
+    let p = cast_constant(p, wide)?;
+    if p.shape()[at] < 2 {
+        return cast(&p, dtype);
+    }
+    let number = |value: Scalar| Array::scalar(value, wide);
+    let (whole, half, has_middle) = if dtype.is_integer() {
+        let period = period.as_i64();
+        (Scalar::Int(period), Scalar::Int(period / 2), period % 2 == 0)
+    } else {
+        (Scalar::Float(length), Scalar::Float(length / 2.0), true)
+    };
+    let (whole, half) = (number(whole), number(half));
+    let step = diff(&p, 1, at as i64)?;
+    let low = subtract(&number(0.into()), &half)?;
+    let mut short = add(&remainder(&subtract(&step, &low)?, &whole)?, &low)?;
+    if has_middle {
+        // Half a period upwards stays so.
+        let is_upwards = logical_and(&equal(&short, &low)?, &greater(&step, &number(0.into()))?)?;
+        short = select(&is_upwards, &half, &short)?;
+    }
+    let limit = weak(Scalar::Float(jump.unwrap_or(length / 2.0)), &abs(&step)?);
+    let stays = less(&abs(&step)?, &limit)?;
+    let change = select(&stays, &number(0.into()), &subtract(&short, &step)?)?;
+    let change = super::stop_gradient(&cumsum(&change, ScanOrder::along(at as i64), None)?)?;
+    let count = p.shape()[at] - 1;
+    let moved = add(&slice_along(&p, at, 1, count)?, &change)?;
+    cast(&concatenate(&[&slice_along(&p, at, 0, 1)?, &moved], Some(at as i64))?, dtype)
+}

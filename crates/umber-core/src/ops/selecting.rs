@@ -1,0 +1,201 @@
+//! Choosing between arrays element by element, and setting chosen elements.
+
+use umber_types::{DType, Result, Shape, bail, ensure, promote};
+
+use super::data_dependent;
+use super::indexing::{OutOfBounds, check_known, resolve_indices, take};
+use super::promotion::{broadcast_all, cast_constant, common_shape};
+use super::scans::{ScanOrder, cumsum};
+use super::shaping::{resize, set_cyclic, stack};
+use crate::graph::{Array, Inputs};
+use crate::primitives::gather::Places;
+use crate::primitives::rules::{broadcast, cast, constant, reshape, sub};
+use crate::primitives::select::Select;
+
+/// The arrays in one dtype.
+fn promoted(arrays: &[&Array], and: DType) -> Result<Inputs> {
+    let dtype = arrays.iter().map(|array| array.dtype()).fold(and, promote);
+    arrays.iter().map(|array| cast_constant(array, dtype)).collect()
+}
+
+/// At each place the choice of the first condition that holds there, or `default` where none does.
+///
+/// # Errors
+/// If there is no condition, another number of choices than conditions, a condition that is not bool, or shapes do not
+/// broadcast.
+///
+/// # Examples
+/// ```
+/// use umber_core::{Array, DType, ops};
+///
+/// let x = Array::from_slice(&[1, 2, 3], [3]).unwrap();
+/// let is_two = ops::equal(&x, &Array::scalar(2, DType::Int32)).unwrap();
+/// let picked = ops::select_from(&[&is_two], &[&x], &Array::scalar(0, DType::Int32)).unwrap();
+/// assert_eq!(picked.to_vec::<i32>().unwrap(), [0, 2, 0]);
+/// ```
+pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -> Result<Array> {
+    ensure!(
+        conditions.len() == choices.len() && !conditions.is_empty(),
+        Value("select"),
+        "got {} conditions and {} choices, expected as many, at least one",
+        conditions.len(),
+        choices.len()
+    );
+    for condition in conditions {
+        ensure!(
+            condition.dtype() == DType::Bool,
+            Type("select"),
+            "got a condition of dtype {}, expected bool",
+            condition.dtype()
+        );
+    }
+    let all: Vec<&Array> = conditions.iter().chain(choices).copied().chain([default]).collect();
+    let shape = common_shape("select", &all)?;
+    let dtype = choices.iter().map(|choice| choice.dtype()).fold(default.dtype(), promote);
+    let broadcast_to_common = |x: &Array, dtype| broadcast(&cast_constant(x, dtype)?, &shape);
+    let mut picked = broadcast_to_common(default, dtype)?;
+    for (condition, choice) in conditions.iter().zip(choices).rev() {
+        let (condition, choice) =
+            (broadcast_to_common(condition, DType::Bool)?, broadcast_to_common(choice, dtype)?);
+        picked = Array::record_one(Select, &[&condition, &choice, &picked])?;
+    }
+    Ok(picked)
+}
+
+/// At each place the element of the choice whose number `indices` has there.
+///
+/// # Errors
+/// If there are no choices, indices are not integers, or shapes do not broadcast; in [`OutOfBounds::Raise`] if an index is
+/// negative or not below the number of choices, when it is evaluated.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::{self, OutOfBounds};
+/// use umber::Array;
+/// let (low, high) = (Array::from([1, 2, 3]), Array::from([10, 20, 30]));
+/// let which = Array::from([0, 1, 7]);
+/// let picked = ops::choose(&which, &[&low, &high], OutOfBounds::Clip)?;
+/// assert_eq!(picked.to_vec::<i32>()?, [1, 20, 30]);
+/// assert!(ops::choose(&which, &[&low, &high], OutOfBounds::Raise).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<Array> {
+    let Some(first) = choices.first() else {
+        bail!(Value("choose"), "got no choices, expected at least one")
+    };
+    let indices = resolve_indices("choose", indices, choices.len(), mode)?;
+    if mode == OutOfBounds::Raise {
+        super::index_grids::check_inside("choose", &indices, choices.len())?;
+    }
+    // Unsigned, a negative index lies outside.
+    let indices = cast(&indices, DType::UInt64)?;
+    let choices = promoted(choices, first.dtype())?;
+    let together: Vec<&Array> = choices.iter().chain([&indices]).collect();
+    let mut together = broadcast_all("choose", &together)?;
+    let Some(indices) = together.pop() else {
+        bail!(Value("choose"), "got no choices, expected at least one")
+    };
+    let stacked = stack(&together.iter().collect::<Vec<_>>(), 0)?;
+    let row: Shape = std::iter::once(1).chain(indices.shape().iter().copied()).collect();
+    let picked = Places::along("choose", 0, reshape(&indices, row)?).read(&stacked)?;
+    reshape(&picked, indices.shape().clone())
+}
+
+/// `a` with the elements at `indices` of the flattened array set to `values`, which begin again when they are used up.
+///
+/// # Errors
+/// If there are indices but no values, or indices are not integers; in [`OutOfBounds::Raise`] if one lies outside, when
+/// it is evaluated.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::{self, OutOfBounds};
+/// use umber::Array;
+/// let (a, places) = (Array::from([[1, 2], [3, 4]]), Array::from([0, 2, 3]));
+/// let changed = ops::put(&a, &places, &Array::from([-1, -2]), OutOfBounds::Raise)?;
+/// assert_eq!(changed.to_vec::<i32>()?, [-1, 2, -2, -1]);
+/// assert_eq!(changed.shape(), a.shape());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Result<Array> {
+    ensure!(
+        a.size() > 0 || indices.size() == 0,
+        Index("put"),
+        "got {} indices into an array without elements, expected none",
+        indices.size()
+    );
+    if values.size() == 0 {
+        return Ok(a.clone());
+    }
+    let places = resolve_indices("put", indices, a.size(), mode)?;
+    if mode == OutOfBounds::Raise {
+        check_known("put", indices, 0, a.size())?;
+    }
+    set_cyclic("put", a, &places, values)
+}
+
+/// `a` with its elements where `mask` holds set to the elements of `values` one after the other, which begin again when
+/// they are used up: the `i`-th place where the mask holds takes the `i`-th value.
+///
+/// # Errors
+/// If the mask has another size than `a`, or there are no values for a mask that holds.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([1, 2, 3, 4]);
+/// let mask = Array::from([true, false, true, true]);
+/// let placed = ops::place(&a, &mask, &Array::from([10, 20]))?;
+/// assert_eq!(placed.to_vec::<i32>()?, [10, 2, 20, 10]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
+    let mask = check_mask("place", a, mask)?;
+    if values.size() == 0 {
+        if data_dependent::count_of("place", &mask)? == 0 {
+            return Ok(a.clone());
+        }
+        bail!(Value("place"), "got no values, expected at least one");
+    }
+    let flat = reshape(&mask, [mask.size()])?;
+    let value_index = cumsum(&cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
+    let value_index = sub(&value_index, &constant(&value_index, 1))?;
+    let value_index = resolve_indices("place", &value_index, values.size(), OutOfBounds::Wrap)?;
+    let picked = take(&cast_constant(values, a.dtype())?, &reshape(&value_index, a.shape().clone())?, None)?;
+    Array::record_one(Select, &[&mask, &picked, a])
+}
+
+/// `a` with its elements where `mask` holds set to the elements of `values` at the same place; those begin again when
+/// there are fewer.
+///
+/// # Errors
+/// If the mask has another size than `a`, or there are no values.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([1, 2, 3, 4]);
+/// let mask = Array::from([true, false, true, true]);
+/// let changed = ops::putmask(&a, &mask, &Array::from([10, 20]))?; // in turn 10, 20, 10, 20
+/// assert_eq!(changed.to_vec::<i32>()?, [10, 2, 10, 20]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn putmask(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
+    let mask = check_mask("putmask", a, mask)?;
+    ensure!(values.size() > 0 || a.size() == 0, Value("putmask"), "got no values, expected at least one");
+    let lengths: Vec<i64> = a.shape().iter().map(|&length| length as i64).collect();
+    let values = resize(&cast_constant(values, a.dtype())?, &lengths)?;
+    Array::record_one(Select, &[&mask, &values, a])
+}
+
+/// A mask of as many elements as `a`, in its shape.
+fn check_mask(op: &str, a: &Array, mask: &Array) -> Result<Array> {
+    ensure!(
+        mask.size() == a.size(),
+        Value(op),
+        "got a mask of shape {} for an array of shape {}, expected the same size",
+        mask.shape(),
+        a.shape()
+    );
+    reshape(&cast_constant(mask, DType::Bool)?, a.shape().clone())
+}

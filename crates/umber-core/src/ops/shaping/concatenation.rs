@@ -1,0 +1,235 @@
+//! Arrays joined, and cut apart.
+
+use smallvec::SmallVec;
+use umber_types::shape::{from_start, normalize_axis};
+use umber_types::{DType, Result, bail, ensure, promote};
+
+use crate::graph::tracing::note_length_read;
+use crate::graph::{Array, Inputs};
+use crate::ops::promotion::cast_constant;
+use crate::primitives::concatenate;
+use crate::primitives::rules;
+use crate::primitives::slice::slice_along;
+
+/// An array is cut into at most so many parts: each is an array of its own.
+pub(in crate::ops) const MAX_PARTS: i64 = 1 << 24;
+
+/// The arrays in the one dtype that holds them all.
+fn promoted(arrays: &[&Array]) -> Result<Inputs> {
+    let dtype = arrays.iter().map(|array| array.dtype()).reduce(promote).unwrap_or(DType::Float32);
+    arrays.iter().map(|array| cast_constant(array, dtype)).collect()
+}
+
+/// Arrays one after the other along an axis; `None` flattens them first.
+///
+/// Dtypes are promoted. Fails for no arrays, or shapes that differ along another axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// let (a, b) = (Array::from([[1], [2]]), Array::from([[3.5f32], [4.5]]));
+/// assert_eq!(ops::concatenate(&[&a, &b], Some(1))?.to_vec::<f32>()?, [1.0, 3.5, 2.0, 4.5]);
+/// assert_eq!(ops::concatenate(&[&a, &b], None)?.shape(), &Shape::from([4]));
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn concatenate(arrays: &[&Array], axis: Option<i64>) -> Result<Array> {
+    let Some(first) = arrays.first() else {
+        bail!(Value("concatenate"), "got no arrays, expected at least one");
+    };
+    let Some(axis) = axis else {
+        let flat =
+            arrays.iter().map(|array| rules::reshape(array, [array.size()])).collect::<Result<Inputs>>()?;
+        let flat: SmallVec<[&Array; 8]> = flat.iter().collect();
+        return concatenate::concatenate(promoted(&flat)?, 0);
+    };
+    ensure!(first.ndim() > 0, Value("concatenate"), "got an array without dimensions, expected at least 1");
+    let axis = normalize_axis("concatenate", axis, first.ndim())?;
+    for array in arrays {
+        ensure!(
+            array.ndim() == first.ndim(),
+            Value("concatenate"),
+            "got arrays with {} and {} dimensions, expected the same number",
+            first.ndim(),
+            array.ndim()
+        );
+        ensure!(
+            array.shape().with(axis, 0) == first.shape().with(axis, 0),
+            Value("concatenate"),
+            "got shapes {} and {}, expected them to differ along axis {axis} only",
+            first.shape(),
+            array.shape()
+        );
+    }
+    concatenate::concatenate(promoted(arrays)?, axis)
+}
+
+/// Arrays of one shape along a new axis.
+///
+/// Dtypes are promoted. Fails for no arrays, or shapes that differ.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (a, b) = (Array::from([1, 2]), Array::from([3, 4]));
+/// assert_eq!(ops::stack(&[&a, &b], 0)?.to_vec::<i32>()?, [1, 2, 3, 4]);
+/// assert_eq!(ops::stack(&[&a, &b], -1)?.to_vec::<i32>()?, [1, 3, 2, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn stack(arrays: &[&Array], axis: i64) -> Result<Array> {
+    let Some(first) = arrays.first() else {
+        bail!(Value("stack"), "got no arrays, expected at least one");
+    };
+    let axis = normalize_axis("stack", axis, first.ndim() + 1)?;
+    let mut shape = first.shape().clone();
+    shape.insert(axis, 1);
+    if let Some(other) = arrays.iter().find(|array| array.shape() != first.shape()) {
+        bail!(Value("stack"), "got shapes {} and {}, expected the same", first.shape(), other.shape());
+    }
+    let arrays = promoted(arrays)?;
+    let parts =
+        arrays.iter().map(|array| rules::reshape(array, shape.clone())).collect::<Result<Inputs>>()?;
+    concatenate::concatenate(parts, axis)
+}
+
+/// Where to cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split<'a> {
+    /// Into this many parts of equal length.
+    Sections(i64),
+    /// Before these indices, counted from the end if negative.
+    Indices(&'a [i64]),
+}
+
+/// Cut an array apart along an axis.
+///
+/// The parts are views. Fails if the sections are not equal.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::Split;
+/// let a: Array = (0..6).collect();
+/// let halves = ops::split(&a, Split::Sections(2), 0)?;
+/// assert_eq!(halves[1].to_vec::<i32>()?, [3, 4, 5]);
+/// let parts = ops::split(&a, Split::Indices(&[1, -1]), 0)?;
+/// assert_eq!(parts.iter().map(Array::size).collect::<Vec<_>>(), [1, 4, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
+    let axis = normalize_axis("split", axis, a.ndim())?;
+    let length = a.shape()[axis];
+    match at {
+        Split::Sections(count) => {
+            ensure!(
+                (1..=MAX_PARTS).contains(&count),
+                Value("split"),
+                "got {count} sections, expected 1 to {MAX_PARTS}"
+            );
+            ensure!(
+                length as i64 % count == 0,
+                Value("split"),
+                "got {count} sections for axis {axis} of an array of shape {}, expected a divisor of the \
+                 axis's length",
+                a.shape()
+            );
+            let part = length / count as usize;
+            (0..count as usize).map(|i| slice_along(a, axis, i * part, part)).collect()
+        }
+        Split::Indices(indices) => {
+            let place = |&index: &i64| {
+                let place = from_start(index, length);
+                if !(0..=length as i64).contains(&place) {
+                    note_length_read(a, axis);
+                }
+                place.clamp(0, length as i64) as usize
+            };
+            let mut start = 0;
+            let mut parts = Vec::with_capacity(indices.len() + 1);
+            for end in indices.iter().map(place).chain([length]) {
+                if end < start {
+                    note_length_read(a, axis);
+                }
+                // Empty parts are slices, too: as constants they would hold on to the other lengths.
+                parts.push(slice_along(a, axis, start, end.saturating_sub(start))?);
+                start = end;
+            }
+            Ok(parts)
+        }
+    }
+}
+
+/// The parts of an array along an axis, without that axis.
+///
+/// Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let columns = ops::unstack(&Array::from([[1, 2], [3, 4]]), 1)?;
+/// assert_eq!(columns[1].to_vec::<i32>()?, [2, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn unstack(a: &Array, axis: i64) -> Result<Vec<Array>> {
+    let axis = normalize_axis("unstack", axis, a.ndim())?;
+    let mut shape = a.shape().clone();
+    let length = shape.remove(axis);
+    ensure!(
+        length as i64 <= MAX_PARTS,
+        Value("unstack"),
+        "got axis {axis} of shape {}, expected at most {MAX_PARTS} elements along it",
+        a.shape()
+    );
+    let part = |i| rules::reshape(&slice_along(a, axis, i, 1)?, shape.clone());
+    (0..length).map(part).collect()
+}
+
+/// Elements moved along axes by `shifts`, those pushed out at one end coming in at the other. `None` rolls the
+/// flattened array. One shift holds for every axis; several shifts for one axis add up.
+///
+/// Shape and dtype stay. Fails if shifts and axes are not as many.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// assert_eq!(ops::roll(&a, &[1], Some(&[1]))?.to_vec::<i32>()?, [3, 1, 2, 6, 4, 5]);
+/// assert_eq!(ops::roll(&a, &[-1], None)?.to_vec::<i32>()?, [2, 3, 4, 5, 6, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn roll(a: &Array, shifts: &[i64], axes: Option<&[i64]>) -> Result<Array> {
+    let total = shifts.iter().fold(0i64, |sum, &shift| sum.wrapping_add(shift));
+    let Some(axes) = axes else {
+        let flat = rules::reshape(a, [a.size()])?;
+        return rules::reshape(&roll_along(&flat, total, 0)?, a.shape().clone());
+    };
+    ensure!(
+        shifts.len() == axes.len() || shifts.len() == 1 || axes.len() == 1,
+        Value("roll"),
+        "got {} shifts for {} axes, expected as many",
+        shifts.len(),
+        axes.len()
+    );
+    let mut rolled = a.clone();
+    for (i, &axis) in axes.iter().enumerate() {
+        let shift = if axes.len() == 1 || shifts.len() == 1 { total } else { shifts[i] };
+        rolled = roll_along(&rolled, shift, normalize_axis("roll", axis, a.ndim())?)?;
+    }
+    Ok(rolled)
+}
+
+fn roll_along(a: &Array, shift: i64, axis: usize) -> Result<Array> {
+    let length = a.shape()[axis];
+    if length == 0 {
+        return Ok(a.clone());
+    }
+    if shift.unsigned_abs() >= length as u64 {
+        note_length_read(a, axis);
+    }
+    let shift = shift.rem_euclid(length as i64) as usize;
+    if shift == 0 {
+        return Ok(a.clone());
+    }
+    let end = slice_along(a, axis, length - shift, shift)?;
+    let begin = slice_along(a, axis, 0, length - shift)?;
+    concatenate::concatenate([end, begin].into_iter().collect(), axis)
+}

@@ -1,0 +1,53 @@
+//! Zeros taken off the ends of arrays.
+
+use umber_types::{DType, KeepAxes, Result};
+
+use super::data_dependent;
+use super::reductions::{any, axes_of};
+use crate::graph::Array;
+use crate::primitives::rules::cast;
+use crate::primitives::slice::slice_along;
+
+/// Which ends are trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrimSides {
+    /// The first elements.
+    Front,
+    /// The last elements.
+    Back,
+    /// Both.
+    Both,
+}
+
+/// `a` without the zeros at the ends of some axes: the smallest box along them that holds everything else.
+///
+/// # Errors
+/// Inside `vmap` and `compile`, where `a` has no value: it decides the shape.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::TrimmedEnds};
+/// let a = Array::from([0, 0, 1, 0, 2, 0]);
+/// assert_eq!(ops::trim_zeros(&a, TrimmedEnds::Both, None)?.to_vec::<i32>()?, [1, 0, 2]);
+/// assert_eq!(ops::trim_zeros(&a, TrimmedEnds::Front, None)?.to_vec::<i32>()?, [1, 0, 2, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn trim_zeros(a: &Array, ends: TrimSides, axes: Option<&[i64]>) -> Result<Array> {
+    let axes = axes_of("trim_zeros", a, axes)?;
+    let is_filled = super::not_equal(a, &Array::scalar(0, a.dtype()))?;
+    let mut trimmed = a.clone();
+    for &axis in axes.iter() {
+        let others: Vec<i64> = (0..a.ndim() as i64).filter(|&other| other != axis as i64).collect();
+        let along = any(&is_filled, Some(&others), KeepAxes::No)?;
+        let along = data_dependent::integers_of("trim_zeros", &cast(&along, DType::UInt8)?)?;
+        let first = along.iter().position(|&filled| filled != 0).unwrap_or(along.len());
+        let end = along.iter().rposition(|&filled| filled != 0).map_or(0, |last| last + 1);
+        let (first, end) = match ends {
+            TrimSides::Front => (first, along.len()),
+            TrimSides::Back => (0, end),
+            TrimSides::Both => (first.min(end), end),
+        };
+        trimmed = slice_along(&trimmed, axis, first, end - first)?;
+    }
+    Ok(trimmed)
+}

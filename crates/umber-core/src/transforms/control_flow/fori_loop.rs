@@ -1,0 +1,280 @@
+//! `fori_loop` and `map`: loops over numbers and over rows.
+
+use umber_types::{DType, Result, ensure, promote::promote};
+
+use super::scan::{Scan, ScanOptions, Scanned};
+use super::traced_function::Counter;
+use super::while_loop::record;
+use super::{Construct, LeafName, trace_function};
+use crate::graph::{Array, ArraySpec};
+use crate::ops;
+use crate::primitives::rules::{add, cast, constant, reshape};
+use crate::primitives::slice::slice_along;
+use crate::transforms::Mapped;
+
+/// Where a loop begins or ends.
+#[derive(Clone, Debug)]
+pub enum Bound {
+    /// At a number known now.
+    Known(i64),
+    /// At an integer scalar.
+    Array(Array),
+}
+
+impl From<i64> for Bound {
+    fn from(number: i64) -> Bound {
+        Bound::Known(number)
+    }
+}
+
+impl From<Array> for Bound {
+    fn from(array: Array) -> Bound {
+        Bound::Array(array)
+    }
+}
+
+impl Bound {
+    /// A number, where it is known without computing anything or reading what is being traced.
+    fn resolved(self, name: &str) -> Result<Bound> {
+        let Bound::Array(array) = self else { return Ok(self) };
+        ensure!(
+            array.ndim() == 0,
+            Value("fori_loop"),
+            "{name}: got an array of shape {}, expected a scalar",
+            array.shape()
+        );
+        ensure!(
+            array.dtype().is_integer(),
+            Type("fori_loop"),
+            "{name}: got dtype {}, expected an integer",
+            array.dtype()
+        );
+        if let Some(value) = array.constant() {
+            return Ok(Bound::Known(value.as_f64() as i64));
+        }
+        if array.is_evaluated() && !array.is_traced() && array.dtype() != DType::UInt64 {
+            let mut value = ops::astype(&array, DType::Int64)?.to_vec::<i64>()?;
+            return Ok(Bound::Known(value.pop().unwrap_or_default()));
+        }
+        Ok(Bound::Array(array))
+    }
+
+    fn dtype(&self) -> DType {
+        match self {
+            Bound::Known(number) if i32::try_from(*number).is_ok() => DType::Int32,
+            Bound::Known(_) => DType::Int64,
+            Bound::Array(array) => array.dtype(),
+        }
+    }
+
+    fn array(&self, dtype: DType) -> Result<Array> {
+        match self {
+            Bound::Known(number) => Ok(Array::scalar(*number, dtype)),
+            Bound::Array(array) => cast(array, dtype),
+        }
+    }
+}
+
+/// A `fori_loop` being followed: run its function on `index()` and `carry()`, then end.
+#[derive(Debug)]
+pub struct ForiLoop {
+    scan: Scan,
+    /// Where it ends, if that is not known.
+    upper: Option<Array>,
+    lower: Array,
+    init: Vec<Array>,
+}
+
+impl ForiLoop {
+    /// Begin a loop over the integers from `lower` to before `upper`.
+    pub fn begin(lower: Bound, upper: Bound, init: &[Array]) -> Result<ForiLoop> {
+        let (lower, upper) = (lower.resolved("lower")?, upper.resolved("upper")?);
+        let dtype = promote(lower.dtype(), upper.dtype());
+        let first = lower.array(dtype)?;
+        let (length, end) = match (&lower, &upper) {
+            (Bound::Known(lower), Bound::Known(upper)) => {
+                (usize::try_from(upper.saturating_sub(*lower)).unwrap_or(0), None)
+            }
+            _ => (0, Some(upper.array(dtype)?)),
+        };
+        let all: Vec<Array> = std::iter::once(&first).chain(init).cloned().collect();
+        let scan = Scan::trace_function(Construct::ForiLoop, &all, &[], length, &Counter::First);
+        Ok(ForiLoop { scan, upper: end, lower: first, init: init.to_vec() })
+    }
+
+    /// Stands for the number of the iteration.
+    pub fn index(&self) -> &Array {
+        &self.scan.carry()[0]
+    }
+
+    /// Stands for the carry.
+    pub fn carry(&self) -> &[Array] {
+        &self.scan.carry()[1..]
+    }
+
+    /// The function answered `carry`; `name` says what users call its arrays. Answers the last carry.
+    pub fn end(self, carry: Vec<Array>, name: LeafName<'_>, options: ScanOptions) -> Result<Vec<Array>> {
+        let index = self.index();
+        let next = add(index, &constant(index, 1.0))?;
+        let carry: Vec<Array> = std::iter::once(next).chain(carry).collect();
+        let name = |i: usize| name(i - 1);
+        let Some(upper) = self.upper.clone() else {
+            let mut carry = self.scan.end(carry, &[], &name, options)?.carry;
+            carry.remove(0);
+            return Ok(carry);
+        };
+        self.scan.check(&carry, &name)?;
+        let ForiLoop { scan, lower, init, .. } = self;
+        let body = scan.into_body(carry)?;
+        let specs: Vec<ArraySpec> =
+            std::iter::once(&lower).chain(&init).chain([&upper]).map(|array| array.spec().clone()).collect();
+        let count = 1 + init.len();
+        let condition = trace_function(Construct::ForiLoop, specs.clone(), |arguments| {
+            Ok(vec![ops::less(&arguments[0], &arguments[count])?])
+        })?;
+        // The body does not read where the loop ends, but takes it like the condition.
+        let (mut doing, captured) = body;
+        let mut arguments = doing.program.arguments.clone();
+        arguments.insert(count, upper.spec().clone());
+        let places: Vec<usize> =
+            (0..doing.program.arguments.len()).map(|i| if i < count { i } else { i + 1 }).collect();
+        doing.program = doing.program.among(arguments, &places);
+        let given = std::iter::once(lower).chain(init).chain([upper]).collect();
+        let mut answers = record(Construct::ForiLoop, given, condition, (doing, captured))?;
+        answers.remove(0);
+        Ok(answers)
+    }
+}
+
+/// `carry = body_fun(i, carry)` for `i` from `lower` to before `upper`, beginning with `init`.
+///
+/// `i` is an int32 scalar (int64 where a bound needs it). Between numbers, or arrays with values, this is a
+/// [`scan`](super::scan) without rows, and has a gradient; between arrays that are still to be computed it is a
+/// [`while_loop`](super::while_loop). Fails for bounds that are no integer scalars, and for a carry that changes its form.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::transforms::control_flow::{ScanOptions, fori_loop};
+/// use umber::{Array, DType, ops};
+/// let body = |i: &Array, carry: &[Array]| Ok(vec![&carry[0] * &ops::astype(i, DType::Float32)?]);
+/// let factorial = fori_loop(1.into(), 6.into(), body, &[Array::from(1.0f32)], ScanOptions::default())?;
+/// assert_eq!(factorial[0].item()?.as_f64(), 120.0);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn fori_loop(
+    lower: Bound,
+    upper: Bound,
+    body_fun: impl FnOnce(&Array, &[Array]) -> Result<Vec<Array>>,
+    init: &[Array],
+    options: ScanOptions,
+) -> Result<Vec<Array>> {
+    let following = ForiLoop::begin(lower, upper, init)?;
+    let carry = body_fun(following.index(), following.carry())?;
+    following.end(carry, &|i| format!("carry[{i}]"), options)
+}
+
+/// `f(x)` for each row `x` of the arrays `xs`, one after the other: the results of all rows, stacked.
+///
+/// As [`vmap`](crate::transforms::vmap()) along the first axis, in the memory of one row at a time; with
+/// [`map_batches`] of several. Fails for sequences of different lengths.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::transforms::control_flow::map;
+/// use umber::{Array, KeepAxes, ops};
+/// let rows = Array::from([[3.0f32, 4.0], [6.0, 8.0]]);
+/// let norm = |x: &[Array]| Ok(vec![ops::sqrt(&ops::sum(&ops::square(&x[0])?, None, KeepAxes::No)?)?]);
+/// assert_eq!(map(norm, &[rows])?[0].to_vec::<f32>()?, [5.0, 10.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn map(f: impl FnOnce(&[Array]) -> Result<Vec<Array>>, xs: &[Array]) -> Result<Vec<Array>> {
+    let following = Scan::begin(Construct::Map, &[], xs, None, &|i| format!("xs[{i}]"))?;
+    let rows = f(following.row())?;
+    following
+        .end(Vec::new(), &rows, &|i| format!("carry[{i}]"), ScanOptions::default())
+        .map(|scanned| scanned.stacked)
+}
+
+/// As [`map`], `size` rows at a time: `f` of rows is made one of batches, as by `vmap`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::transforms::control_flow::map_batches;
+/// use umber::Array;
+/// let numbers: Array = (0..5).collect();
+/// let squares = map_batches(|x| Ok(vec![&x[0] * &x[0]]), &[numbers], 2)?;
+/// assert_eq!(squares[0].to_vec::<i32>()?, [0, 1, 4, 9, 16]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn map_batches(
+    f: impl Fn(&[Array]) -> Result<Vec<Array>>,
+    xs: &[Array],
+    size: usize,
+) -> Result<Vec<Array>> {
+    let following = Batches::begin(xs, size, &|i| format!("xs[{i}]"))?;
+    following.run(&mut |lane| f(lane))
+}
+
+/// What is done with a row; a front end's own error comes back as it is.
+pub type RowFunction<'a, E> = &'a mut dyn FnMut(&[Array]) -> std::result::Result<Vec<Array>, E>;
+
+/// Rows to be mapped over some at a time.
+#[derive(Debug)]
+pub struct Batches {
+    xs: Vec<Array>,
+    size: usize,
+    length: usize,
+}
+
+impl Batches {
+    /// Begin with sequences of equal length; `name` says what users call them.
+    pub fn begin(xs: &[Array], size: usize, name: LeafName<'_>) -> Result<Batches> {
+        ensure!(size > 0, Value("map"), "batch_size: got 0, expected a positive number");
+        let length = Scan::begin(Construct::Map, &[], xs, None, name)?.length();
+        Ok(Batches { xs: xs.to_vec(), size: size.min(length.max(1)), length })
+    }
+
+    /// The results of all rows. `f` is followed on a row in a batch, once for full batches and once for what is left.
+    pub fn run<E: From<umber_types::Error>>(
+        &self,
+        f: RowFunction<'_, E>,
+    ) -> std::result::Result<Vec<Array>, E> {
+        let (whole, left) = (self.length / self.size, self.length % self.size);
+        let main = whole * self.size;
+        let grouped = self
+            .xs
+            .iter()
+            .map(|array| {
+                let lengths = [whole, self.size].into_iter().chain(array.shape()[1..].iter().copied());
+                reshape(&slice_along(array, 0, 0, main)?, lengths.collect::<umber_types::Shape>())
+            })
+            .collect::<Result<Vec<Array>>>()?;
+        let scan = Scan::begin(Construct::Map, &[], &grouped, Some(whole), &|i| format!("xs[{i}]"))?;
+        let outputs = one_batch(scan.row(), f)?;
+        let Scanned { stacked, .. } =
+            scan.end(Vec::new(), &outputs, &|i| format!("carry[{i}]"), ScanOptions::default())?;
+        let flat = |array: &Array| {
+            let lengths = std::iter::once(main).chain(array.shape()[2..].iter().copied());
+            reshape(array, lengths.collect::<umber_types::Shape>())
+        };
+        let stacked = stacked.iter().map(flat).collect::<Result<Vec<Array>>>()?;
+        if left == 0 {
+            return Ok(stacked);
+        }
+        let rest =
+            self.xs.iter().map(|array| slice_along(array, 0, main, left)).collect::<Result<Vec<Array>>>()?;
+        let rest = one_batch(&rest, f)?;
+        let join = |(main, rest): (&Array, &Array)| ops::concatenate(&[main, rest], Some(0));
+        Ok(stacked.iter().zip(&rest).map(join).collect::<Result<_>>()?)
+    }
+}
+
+fn one_batch<E: From<umber_types::Error>>(
+    rows: &[Array],
+    f: RowFunction<'_, E>,
+) -> std::result::Result<Vec<Array>, E> {
+    let mapped = Mapped::begin(rows, &vec![Some(0); rows.len()])?;
+    let outputs = f(&mapped.trace.inputs)?;
+    let axes = vec![Some(0); outputs.len()];
+    Ok(mapped.end(&outputs, &axes)?)
+}

@@ -1,0 +1,287 @@
+//! Memory as somebody describes it: checked first, then shared or copied.
+
+use std::any::Any;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use umber_core::types::ErrorKind;
+
+use pyo3::prelude::*;
+use umber_core::graph::{ArrayInternals, Storage};
+use umber_core::memory::{Access, Buffer, ExternalWrites, is_mapped};
+use umber_core::types::layout::Strides;
+use umber_core::{Array, DType, Error, Layout, Shape};
+
+use super::formats::ByteOrder;
+use crate::enter::{OrRaise, enter, to_exception};
+
+/// The exception for memory that cannot be shared as asked, which is a `BufferError` and a `ValueError`.
+pub(super) fn refuse(text: String) -> PyErr {
+    to_exception(Error::new(ErrorKind::Buffer, text))
+}
+
+/// What `copy=` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copying {
+    /// `None`: share where possible.
+    IfNeeded,
+    /// `True`.
+    Always,
+    /// `False`: raise where a copy is needed.
+    Never,
+}
+
+impl Copying {
+    pub(super) fn of(copy: Option<bool>) -> Copying {
+        match copy {
+            None => Copying::IfNeeded,
+            Some(true) => Copying::Always,
+            Some(false) => Copying::Never,
+        }
+    }
+
+    /// A copy is needed: is it allowed?
+    pub(super) fn allow(self, why: &str) -> PyResult<()> {
+        if self == Copying::Never {
+            return Err(refuse(format!("[asarray] {why}: got copy=False, expected copy=None or True")));
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that are copied faster than threads are asked for.
+pub(super) const SMALL: usize = 1 << 14;
+
+/// Somebody's memory as they describe it.
+pub(super) struct ForeignBuffer {
+    pub(super) start: *mut u8,
+    pub(super) dtype: DType,
+    pub(super) order: ByteOrder,
+    pub(super) shape: Shape,
+    /// In bytes.
+    pub(super) strides: Strides,
+    pub(super) access: Access,
+    pub(super) stability: ExternalWrites,
+    pub(super) provenance: Provenance,
+}
+
+/// What is known of a described address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Provenance {
+    /// It comes from the owner of the memory.
+    Owner,
+    /// It must lie in memory whose owner told where that is.
+    Within(Range<usize>),
+    /// Anybody may have written it down: the system is asked whether there is memory at all.
+    Untrusted,
+}
+
+/// What becomes of described memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ImportAction {
+    /// There are no elements.
+    Empty,
+    Shared,
+    /// Kernels could read it, but a copy is asked for.
+    Copied,
+    /// Kernels cannot read it.
+    Gathered,
+}
+
+/// Described memory that is there and can become an array.
+pub(super) struct CheckedBuffer<'a> {
+    from: &'a ForeignBuffer,
+    /// The lowest address that an element reaches, and how many bytes there are from it.
+    start: NonNull<u8>,
+    span: usize,
+    /// How far the element at index zero is from there.
+    offset: usize,
+    action: ImportAction,
+}
+
+impl ForeignBuffer {
+    /// Can it become an array, and need it be copied for that?
+    pub(super) fn check(&self, copying: Copying) -> PyResult<CheckedBuffer<'_>> {
+        let itemsize = self.dtype.size();
+        let too_large = || {
+            refuse(format!(
+                "[asarray] got memory of shape {:?} and strides {:?}, expected no more than memory can address",
+                &self.shape[..],
+                self.strides
+            ))
+        };
+        let mut bytes = itemsize;
+        for &length in self.shape.iter() {
+            bytes = bytes
+                .checked_mul(length.max(1))
+                .filter(|&b| isize::try_from(b).is_ok())
+                .ok_or_else(too_large)?;
+        }
+        if self.shape.size() == 0 {
+            let start = NonNull::dangling();
+            return Ok(CheckedBuffer { from: self, start, span: 0, offset: 0, action: ImportAction::Empty });
+        }
+        if self.start.is_null() {
+            return Err(refuse("[asarray] got described memory without an address, expected one".into()));
+        }
+        let (mut low, mut high) = (0isize, 0isize);
+        for (&length, &stride) in self.shape.iter().zip(&self.strides) {
+            let reach =
+                isize::try_from(length - 1).ok().and_then(|n| n.checked_mul(stride)).ok_or_else(too_large)?;
+            if reach < 0 {
+                low = low.checked_add(reach).ok_or_else(too_large)?;
+            } else {
+                high = high.checked_add(reach).ok_or_else(too_large)?;
+            }
+        }
+        let span = high
+            .checked_sub(low)
+            .and_then(|span| usize::try_from(span).ok()?.checked_add(itemsize))
+            .ok_or_else(too_large)?;
+        let start = NonNull::new(self.start.wrapping_offset(low)).ok_or_else(too_large)?;
+        self.check_is_mapped(start, span)?;
+        let action = self.action(copying)?;
+        Ok(CheckedBuffer { from: self, start, span, offset: low.unsigned_abs(), action })
+    }
+
+    fn check_is_mapped(&self, start: NonNull<u8>, span: usize) -> PyResult<()> {
+        match &self.provenance {
+            Provenance::Owner => Ok(()),
+            Provenance::Within(bounds) => {
+                let first = start.as_ptr() as usize;
+                let is_inside =
+                    first >= bounds.start && first.checked_add(span).is_some_and(|end| end <= bounds.end);
+                if is_inside {
+                    return Ok(());
+                }
+                Err(refuse(format!(
+                    "[asarray] shape, strides and offset reach outside of the memory: got {span} bytes from byte {}, \
+                     expected them among its {} bytes",
+                    first.wrapping_sub(bounds.start).cast_signed(),
+                    bounds.len()
+                )))
+            }
+            Provenance::Untrusted if is_mapped(start.as_ptr(), span) => Ok(()),
+            Provenance::Untrusted => Err(refuse(format!(
+                "[asarray] the described memory is not there: got {span} bytes at address {start:p}, expected memory \
+                 of this process"
+            ))),
+        }
+    }
+
+    fn action(&self, copying: Copying) -> PyResult<ImportAction> {
+        // Sizes are powers of two here and below: divisions take longer than all the rest of an import.
+        let is_multiple = |bytes: usize, unit: usize| bytes & (unit - 1) == 0;
+        let mut axes = self.strides.iter().zip(self.shape.iter());
+        let is_aligned = is_multiple(self.start as usize, self.dtype.alignment())
+            && axes.all(|(&stride, &n)| n <= 1 || is_multiple(stride.unsigned_abs(), self.dtype.size()));
+        if !is_aligned {
+            copying.allow("the elements are not aligned: a copy is needed")?;
+        } else if self.order == ByteOrder::Swapped {
+            copying.allow("the bytes are in the other order: a copy is needed")?;
+        } else {
+            return Ok(if copying == Copying::Always { ImportAction::Copied } else { ImportAction::Shared });
+        }
+        Ok(ImportAction::Gathered)
+    }
+}
+
+impl CheckedBuffer<'_> {
+    /// The array, where it shares no memory.
+    ///
+    /// # Safety
+    /// Every element that shape and strides reach is readable during the call.
+    pub(super) unsafe fn copy_if_needed(&self, py: Python<'_>) -> PyResult<Option<Array>> {
+        match self.action {
+            ImportAction::Empty => {
+                let storage = Storage::allocate(&self.from.shape, self.from.dtype).or_raise()?;
+                Array::from_storage(storage, self.from.dtype).or_raise().map(Some)
+            }
+            ImportAction::Shared => Ok(None),
+            ImportAction::Copied if self.span <= SMALL && self.is_dense() => {
+                // SAFETY: dense memory starts where it is lowest; passed on from the caller.
+                unsafe { Array::from_dense(self.start.as_ptr(), &self.from.shape, self.from.dtype) }
+                    .or_raise()
+                    .map(Some)
+            }
+            ImportAction::Copied => {
+                // SAFETY: passed on from the caller; the array lives no longer than the call.
+                let array = unsafe { self.over(Box::new(())) }?;
+                enter(py, || array.copied()).map(Some)
+            }
+            // SAFETY: passed on from the caller.
+            ImportAction::Gathered => unsafe { self.gather() }.map(Some),
+        }
+    }
+
+    /// The array over the memory itself, kept alive by `keep`.
+    ///
+    /// # Safety
+    /// Every element that shape and strides reach is readable while `keep` lives.
+    pub(super) unsafe fn share(&self, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
+        // SAFETY: passed on from the caller.
+        unsafe { self.over(keep) }
+    }
+
+    /// The array, which shares the memory unless it must not.
+    ///
+    /// # Safety
+    /// As for [`CheckedBuffer::share`].
+    pub(super) unsafe fn take(&self, py: Python<'_>, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
+        // SAFETY: passed on from the caller.
+        match unsafe { self.copy_if_needed(py) }? {
+            Some(copy) => Ok(copy),
+            // SAFETY: as above.
+            None => unsafe { self.share(keep) },
+        }
+    }
+
+    unsafe fn over(&self, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
+        // SAFETY: the caller's promise, for the span that shape and strides reach.
+        let buffer =
+            unsafe { Buffer::foreign(self.start, self.span, self.from.access, self.from.stability, keep) };
+        let shape = self.from.shape.clone();
+        let shift = self.from.dtype.size().trailing_zeros();
+        let mut strides = Strides::from_slice(&self.from.strides);
+        for (stride, &length) in strides.iter_mut().zip(shape.iter()) {
+            *stride = if length <= 1 { 0 } else { *stride >> shift };
+        }
+        let layout = Layout { shape, strides, offset: self.offset >> shift };
+        Array::from_storage(Storage::new(Arc::new(buffer), layout), self.from.dtype).or_raise()
+    }
+
+    /// Are the elements in row-major order, one after the other?
+    fn is_dense(&self) -> bool {
+        let mut step = self.from.dtype.size() as isize;
+        self.from.shape.iter().zip(&self.from.strides).rev().all(|(&length, &stride)| {
+            let follows = length == 1 || stride == step;
+            step *= length as isize;
+            follows
+        })
+    }
+
+    /// A copy element by element, for memory that kernels cannot read.
+    unsafe fn gather(&self) -> PyResult<Array> {
+        let itemsize = self.from.dtype.size();
+        let unit = self.from.dtype.alignment();
+        let mut storage =
+            Storage::allocate(&Shape::from([self.from.shape.size() * itemsize]), DType::UInt8).or_raise()?;
+        let mut view = storage.view_mut(DType::UInt8).expect("fresh storage is unique");
+        let bytes: &mut [u8] = view.as_mut_slice().expect("fresh storage is dense");
+        for (i, element) in bytes.chunks_exact_mut(itemsize).enumerate() {
+            let (mut rest, mut at) = (i, 0isize);
+            for (&length, &stride) in self.from.shape.iter().zip(&self.from.strides).rev() {
+                at += (rest % length) as isize * stride;
+                rest /= length;
+            }
+            let source = self.from.start.wrapping_offset(at);
+            // SAFETY: `source` is where an element is, by the caller's promise.
+            unsafe { std::ptr::copy_nonoverlapping(source, element.as_mut_ptr(), itemsize) };
+            if self.from.order == ByteOrder::Swapped {
+                element.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+            }
+        }
+        let layout = Layout::contiguous(self.from.shape.clone());
+        Array::from_storage(storage.with_layout(layout), self.from.dtype).or_raise()
+    }
+}
