@@ -89,6 +89,7 @@ impl Layout {
     /// Lowest and one past the highest element reached, relative to the buffer's start; `None` without elements.
     ///
     /// What lies beyond the range of `isize` is given as its end, which no buffer reaches.
+    #[inline]
     pub fn extent(&self) -> Option<(isize, isize)> {
         let start = isize::try_from(self.offset).unwrap_or(isize::MAX);
         let (mut low, mut high) = (start, start);
