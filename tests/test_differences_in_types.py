@@ -235,24 +235,32 @@ def test_devices():
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
-        ("UMBER_CPU", ("scalar", "avx2", "avx512", "amx", ""), "nonsense"),
+        ("UMBER_MAX_CPU_ISA", ("scalar", "avx2", "avx512", "amx", ""), "nonsense"),
         ("UMBER_NUM_THREADS", ("2", ""), "abc"),
         ("UMBER_EAGER", ("0", "1", ""), "yes"),
     ],
 )
-def test_settings_that_mean_nothing_are_told(name, good, bad):
-    def said(value):
-        run = subprocess.run(
-            [sys.executable, "-c", "import umber.core"],
-            env=os.environ | {name: value},
-            capture_output=True,
-            text=True,
-        )
-        assert run.returncode == 0, run.stderr
-        return run.stderr
+def test_invalid_settings_warn_at_import(name, good, bad):
+    assert not any(warnings_at_import(name, value) for value in good)
+    warning = f'RuntimeWarning: [umber] {name}: got "{bad}", expected '
+    assert warning in warnings_at_import(name, bad)
 
-    assert not any(map(said, good))
-    assert f'RuntimeWarning: [umber] {name}: got "{bad}", expected ' in said(bad)
+
+def test_the_former_name_of_a_setting_warns():
+    warning = "FutureWarning: [umber] UMBER_CPU is deprecated"
+    assert warning in warnings_at_import("UMBER_CPU", "scalar")
+
+
+def warnings_at_import(name, value):
+    """What Python prints on importing umber with an environment variable set."""
+    run = subprocess.run(
+        [sys.executable, "-c", "import umber.core"],
+        env=os.environ | {name: value},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stderr
 
 
 def test_either_side_of_an_operator_decides_alike():

@@ -1,20 +1,25 @@
-//! Settings of the environment that mean nothing are told when the module is imported: they are read far below, where
-//! nobody can be told.
+//! Validate environment variables at import, because the code that reads them cannot report errors.
 
 use std::ffi::CString;
 
-use pyo3::exceptions::PyRuntimeWarning;
+use pyo3::exceptions::{PyFutureWarning, PyRuntimeWarning};
 use pyo3::prelude::*;
 
-/// What `UMBER_CPU` can be, as `umber-kernels` reads it.
+/// Values of `UMBER_MAX_CPU_ISA`, as `umber-kernels` reads it.
 const LEVELS: [&str; 4] = ["scalar", "avx2", "avx512", "amx"];
 
-/// Follow settings that are for the whole process, and warn of those that are passed over.
+/// Apply settings of the whole process, and warn about values that are ignored and about names that are deprecated.
 pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
-    if let Some(level) = text("UMBER_CPU")
-        && !LEVELS.contains(&&*level)
-    {
-        warn(py, "UMBER_CPU", &level, &format!("one of {}", LEVELS.join(", ")))?;
+    for name in ["UMBER_MAX_CPU_ISA", "UMBER_CPU"] {
+        if let Some(level) = text(name)
+            && !LEVELS.contains(&&*level)
+        {
+            warn(py, name, &level, &format!("one of {}", LEVELS.join(", ")))?;
+        }
+    }
+    if text("UMBER_CPU").is_some() {
+        let text = c"[umber] UMBER_CPU is deprecated and will be ignored from version 0.2 on: use UMBER_MAX_CPU_ISA";
+        PyErr::warn(py, &py.get_type::<PyFutureWarning>(), text, 1)?;
     }
     if let Some(count) = text("UMBER_NUM_THREADS")
         && !count.trim().parse().is_ok_and(|count: usize| count > 0)
@@ -33,12 +38,12 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Are operations on a few evaluated elements computed as they are written?
+/// Do small operations on evaluated arrays run eagerly?
 pub(crate) fn is_eager() -> bool {
     text("UMBER_EAGER").is_none_or(|answer| answer != "0")
 }
 
-/// The text of a variable that is set; that of an empty one says nothing.
+/// The value of a variable; an empty one counts as unset.
 fn text(name: &str) -> Option<String> {
     let value = std::env::var_os(name)?.to_string_lossy().into_owned();
     (!value.is_empty()).then_some(value)

@@ -184,7 +184,7 @@ impl Isa for Avx512 {
 
 /// The best instance for this processor: 0 portable, 1 AVX2 with FMA and F16C, 2 AVX-512 F, BW, DQ and VL besides.
 ///
-/// `UMBER_CPU=scalar`, `avx2`, `avx512` or `amx` asks for no more than that, to test or compare.
+/// `UMBER_MAX_CPU_ISA=scalar`, `avx2`, `avx512` or `amx` limits it, for tests and comparisons.
 #[inline]
 pub fn level() -> usize {
     const UNKNOWN: u8 = u8::MAX;
@@ -209,7 +209,9 @@ pub fn is_unlimited() -> bool {
 }
 
 fn limit() -> u8 {
-    match std::env::var("UMBER_CPU").as_deref() {
+    // UMBER_CPU is the former name, read until 0.2.
+    let value = std::env::var("UMBER_MAX_CPU_ISA").or_else(|_| std::env::var("UMBER_CPU"));
+    match value.as_deref() {
         Ok("scalar") => 0,
         Ok("avx2") => 1,
         Ok("avx512") => 2,

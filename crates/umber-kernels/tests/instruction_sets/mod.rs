@@ -14,12 +14,12 @@ pub(crate) fn repeat_under(sets: &[&str], tests: &[&str], count: usize) {
     for set in sets {
         let output = std::process::Command::new(&this)
             .args(tests)
-            .env("UMBER_CPU", set)
+            .env("UMBER_MAX_CPU_ISA", set)
             .env(CHILD, "1")
             .output()
             .expect("a test can start itself");
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "with UMBER_CPU={set}: {text}");
-        assert!(text.contains(&format!("{count} passed")), "with UMBER_CPU={set}: {text}");
+        assert!(output.status.success(), "with UMBER_MAX_CPU_ISA={set}: {text}");
+        assert!(text.contains(&format!("{count} passed")), "with UMBER_MAX_CPU_ISA={set}: {text}");
     }
 }
