@@ -1,15 +1,17 @@
 //! Convolutions: sums over a kernel that slides along the spatial axes of its input.
 //!
-//! [`geometry`] says where things lie and takes gaps in the input apart, so that no zero between elements is multiplied. Groups of a
-//! few channels are computed where they lie ([`grouped`]), kernels of three taps with fewer multiplications ([`winograd`]); other
-//! floats, and kernels that keep channels apart, in registers from copies ([`direct`]). For both, [`boxes`] cuts the outputs into
-//! boxes and copies what a box meets, zeros around the input included, [`panels`] cuts the channels into panels of a few vectors and
-//! says how they lie in the copy and in the packed weight, and [`registers`] holds the innermost loops. Other sums are products of
-//! matrices: [`im2col`] writes blocks of the input as a matrix, which [`im2col_gemm`] and [`weight_gradient_gemm`] multiply. Long kernels over
-//! single numbers are slid as they are ([`sliding_1d`]), and kernels of one tap are products of the input itself.
+//! [`geometry`] describes the layout and splits dilated inputs into phases, so that no zero between elements is multiplied.
+//! [`dispatch`] chooses a kernel for each phase: [`sliding_1d`] for long kernels over one channel, [`grouped`] for groups of a few
+//! channels, [`winograd`] for kernels of three taps, [`direct`] for other floats, else a matrix product of [`im2col`] blocks
+//! ([`im2col_gemm`], [`weight_gradient_gemm`]). A kernel of one tap is a matrix product of the input itself.
+//!
+//! [`direct`] and [`winograd`] share [`boxes`], which splits the outputs into blocks and copies the input of a block with its
+//! padding, [`panels`], which splits the channels into panels of a few vectors and packs the weights, and [`registers`], the inner
+//! loops.
 
 mod boxes;
 mod direct;
+mod dispatch;
 mod geometry;
 mod grouped;
 mod im2col;
@@ -28,6 +30,7 @@ use umber_kernels_matmul::match_multiply;
 use umber_kernels_matmul::multiply::Multiply;
 use umber_types::{ConvParams, Layout, Shape};
 
+use dispatch::{AllowWinograd, Backward, Forward, backward_kernel, forward_kernel, is_float32};
 use geometry::Geometry;
 
 /// `output[n, o.., g, c] = sum over taps t.. and i of input[n, o * stride + t * dilation - low.., g, i] * weight[g, c, t.., i]`
@@ -64,30 +67,32 @@ fn forward<T: Multiply>(params: &ConvParams, input: View, weight: View, output: 
         (output.shape(), output.strides()),
     );
     let (source, target) = (Source::<T>::of(&input), Target::<T>::of(&output));
-    let kernel = Source::<T>::of(&weight);
+    let by = Source::<T>::of(&weight);
     let written: usize = phases.iter().map(|phase| phase.rows() * phase.groups * phase.outputs).sum();
     if written != output.size() || weight.size() == 0 {
         fill_zero::<T>(output);
     }
     phases.retain(|phase| phase.rows() * phase.depth() > 0);
     each(&phases, |phase| {
-        // Integers and complex numbers, whose vectors are no registers, have the one way that all shapes have.
+        let mut kernel = forward_kernel::<T>(phase, AllowWinograd::Yes);
+        // `const` conditions, so that no kernel is compiled for dtypes that never reach it.
         if const { T::Acc::IN_REGISTERS } {
-            if sliding_1d::is_applicable(phase) {
-                return sliding_1d::forward(phase, source, kernel, target);
+            if kernel == Forward::Winograd {
+                if winograd::forward(phase, source, by, target) {
+                    return;
+                }
+                kernel = forward_kernel::<T>(phase, AllowWinograd::No);
             }
-            if const { is_float32::<T>() } && grouped::is_applicable::<T>(phase) {
-                return grouped::forward(phase, source, kernel, target);
-            }
-            // Answers whether all of it is finite, and done.
-            if winograd::is_applicable::<T>(phase) && winograd::forward(phase, source, kernel, target) {
-                return;
-            }
-            if direct::is_applicable::<T>(phase) {
-                return direct::forward(phase, source, kernel, target);
+            match kernel {
+                Forward::Sliding1d => return sliding_1d::forward(phase, source, by, target),
+                Forward::Grouped if const { is_float32::<T>() } => {
+                    return grouped::forward(phase, source, by, target);
+                }
+                Forward::Direct => return direct::forward(phase, source, by, target),
+                Forward::Grouped | Forward::Winograd | Forward::Im2colGemm => {}
             }
         }
-        im2col_gemm::forward(phase, source, kernel, target);
+        im2col_gemm::forward(phase, source, by, target);
     });
 }
 
@@ -110,25 +115,25 @@ fn backward<T: Multiply>(params: &ConvParams, input: View, cotangent: View, outp
         fill_zero::<T>(output);
     }
     each(&phases, |phase| {
+        let mut kernel = backward_kernel::<T>(phase, AllowWinograd::Yes);
         // As in `forward`.
         if const { T::Acc::IN_REGISTERS } {
-            if const { is_float32::<T>() } && grouped::is_applicable::<T>(phase) {
-                return grouped::backward(phase, source, by, target);
+            if kernel == Backward::Winograd {
+                if winograd::backward(phase, source, by, target) {
+                    return;
+                }
+                kernel = backward_kernel::<T>(phase, AllowWinograd::No);
             }
-            if winograd::is_applicable::<T>(phase) && winograd::backward(phase, source, by, target) {
-                return;
-            }
-            if direct::is_applicable::<T>(phase) {
-                return direct::backward(phase, source, by, target);
+            match kernel {
+                Backward::Grouped if const { is_float32::<T>() } => {
+                    return grouped::backward(phase, source, by, target);
+                }
+                Backward::Direct => return direct::backward(phase, source, by, target),
+                Backward::Grouped | Backward::Winograd | Backward::Im2colGemm => {}
             }
         }
         weight_gradient_gemm::backward(phase, source, by, target);
     });
-}
-
-/// Are sums taken in float32? Networks are trained in that; in float64 [`direct`] does what [`grouped`] would.
-const fn is_float32<T: Multiply>() -> bool {
-    size_of::<T::Acc>() == size_of::<f32>()
 }
 
 /// Run on every phase: many of them side by side, few one after the other with all threads on each.

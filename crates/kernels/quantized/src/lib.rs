@@ -1,12 +1,13 @@
-//! Numbers stored in few bits each: making them, reading them, and products with matrices of them.
+//! Quantised matrices: quantise, dequantise, and matrix products with them.
 //!
-//! A group of neighbours has a scale (and in affine mode a bias); [`Quantization`] says how. [`codes`] knows what codes stand
-//! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: a turned
-//! matrix ([`qgemm`]) in whole numbers where the processor has them ([`int8_dot`], to which `unpack_bits` brings codes that
-//! lie across bytes), else with few rows ([`skinny_qgemm`]) straight from the packed words, and with more by blocks of them read into
-//! floats.
+//! A group of neighbouring weights has a scale, and in affine mode a bias; [`Quantization`] describes the format. [`codes`] maps
+//! codes to values, [`groups`] computes scales and codes, [`packed`] reads rows of a packed matrix. [`dispatch`] chooses how
+//! [`matmul`](mod@matmul) multiplies: with a transposed matrix ([`qgemm`]) in integers where the processor has byte dot products
+//! ([`int8_dot`]; `unpack_bits` unpacks codes that cross byte boundaries), with few rows straight from the packed words
+//! ([`skinny_qgemm`]), else by dequantising blocks and multiplying those.
 
 mod codes;
+mod dispatch;
 mod fp8;
 mod groups;
 #[cfg(target_arch = "x86_64")]

@@ -10,9 +10,10 @@ use umber_kernels_base::threads::{num_threads, parallel_for};
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_matmul::multiply::Multiply;
 use umber_kernels_matmul::product::{Beta, Matrix, Product as Dense};
-use umber_kernels_matmul::{gemm, indexed, micro_kernel, skinny};
+use umber_kernels_matmul::{indexed, micro_kernel, skinny};
 use umber_types::{DType, Quantization, Result, match_dtype};
 
+use super::dispatch::{Kernel, kernel_for};
 #[cfg(target_arch = "x86_64")]
 use super::int8_dot;
 use super::packed::QuantizedRows;
@@ -20,11 +21,8 @@ use super::qgemm::QGemm;
 #[cfg(target_arch = "x86_64")]
 use super::skinny_qgemm;
 
-/// Side of the blocks that are read into floats: with their packed copy they stay in the second cache.
-const BLOCK: usize = 512;
-/// Columns of products of some rows whose operands are laid out as they are multiplied, or a multiple of it, at least twice the rows:
-/// fewer, since they share the second cache with what is laid out.
-const MIN_PACKED_COLUMNS: usize = 128;
+/// Side of the dequantised blocks: with their packed copy they stay in the L2 cache.
+pub(super) const BLOCK: usize = 512;
 /// Rows of the left matrix worth a job of their own.
 const ROWS: usize = 64;
 
@@ -179,32 +177,28 @@ impl Task<'_> {
         out: Target<W>,
     ) {
         let (first, threads) = (right * self.rows, num_threads());
-        if self.transposed == Transposed::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0 {
-            // SAFETY: float32 is what the elements are.
+        let is_qgemm =
+            self.transposed == Transposed::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0;
+        let qgemm = is_qgemm.then(|| {
+            // SAFETY: the elements are float32.
             let x = unsafe { std::slice::from_raw_parts(x.as_ptr().cast::<f32>(), x.len()) };
-            let product =
-                QGemm { quantized: self.quantized, first, x, rows: m, columns: self.n, out: out.cast() };
+            QGemm { quantized: self.quantized, first, x, rows: m, columns: self.n, out: out.cast() }
+        });
+        let max_columns = match (kernel_for::<W>(m, self.k, self.transposed, qgemm.as_ref()), &qgemm) {
             #[cfg(target_arch = "x86_64")]
-            if int8_dot::is_suitable(&product) {
-                return int8_dot::compute(&product);
-            }
+            (Kernel::Int8Dot, Some(product)) => return int8_dot::compute(product),
             #[cfg(target_arch = "x86_64")]
-            if skinny_qgemm::is_suitable(&product) {
-                return skinny_qgemm::compute(&product);
-            }
-        }
-        let is_some = skinny::ROWS.contains(&m) && self.k > 0;
-        let laid_out = (2 * m).next_multiple_of(MIN_PACKED_COLUMNS);
-        let is_packed = m <= *skinny::ROWS.end() && gemm::is_suitable::<W>(m, laid_out, BLOCK);
-        if self.transposed == Transposed::Yes && is_some && !is_packed {
-            return self.skinny_rows(first, x, m, out);
-        }
-        let widest = if is_packed { laid_out } else { BLOCK };
+            (Kernel::SkinnyQGemm, Some(product)) => return skinny_qgemm::compute(product),
+            #[cfg(target_arch = "x86_64")]
+            (Kernel::Int8Dot | Kernel::SkinnyQGemm, None) => unreachable!("chosen for a QGemm"),
+            (Kernel::Skinny, _) => return self.skinny_rows(first, x, m, out),
+            (Kernel::Blocks { columns }, _) => columns,
+        };
         let unit = match self.transposed {
             Transposed::Yes => 16,
             Transposed::No => self.quantized.format.group_size(),
         };
-        let strip = self.n.div_ceil(threads).next_multiple_of(unit).min(widest);
+        let strip = self.n.div_ceil(threads).next_multiple_of(unit).min(max_columns);
         let across = self.n.div_ceil(strip.max(1));
         let down = threads.div_ceil(across.max(1)).min(m.div_ceil(ROWS)).max(1);
         let source = x;
