@@ -18,7 +18,8 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
         }
     }
     if text("UMBER_CPU").is_some() {
-        let text = c"[umber] UMBER_CPU is deprecated and will be ignored from version 0.2 on: use UMBER_MAX_CPU_ISA";
+        let text =
+            c"[umber] UMBER_CPU is deprecated and will be ignored from version 0.2 on: use UMBER_MAX_CPU_ISA";
         PyErr::warn(py, &py.get_type::<PyFutureWarning>(), text, 1)?;
     }
     if let Some(count) = text("UMBER_NUM_THREADS")

@@ -184,9 +184,9 @@ fn library_by_blocks<T: Ring>(product: &Product<T>, beta: Beta) {
                 let b = Matrix { start: packed.as_ptr(), rows: stride as isize, columns: 1 };
                 let part = Product { b, ..part };
                 if m * part.n * part.k <= MIN_MULTIPLICATIONS {
-                    gemv::product(&part, beta)
+                    gemv::product(&part, beta);
                 } else {
-                    library(&part, beta)
+                    library(&part, beta);
                 }
             }
         }

@@ -16,7 +16,7 @@ pub(super) fn dequantize_codes(format: Quantization, words: &[u32], out: &mut [f
     debug_assert_eq!(words.len() * 32, out.len() * format.bits());
     match (format.mode(), format.bits()) {
         (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => {
-            unpack_aligned::<4, 8>(words, out, from_fp4)
+            unpack_aligned::<4, 8>(words, out, from_fp4);
         }
         (QuantizationMode::Mxfp8, _) => bytes(words, out, from_fp8),
         (QuantizationMode::Affine, 1) => integers::<1, 32>(words, out),

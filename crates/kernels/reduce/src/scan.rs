@@ -317,7 +317,7 @@ impl Scan {
                 for _ in 0..self.length {
                     // SAFETY: the layouts hold the lines; tasks have lines of their own.
                     unsafe {
-                        (kernels.across_lines)(self.segment(kernels, at, columns.strides, width), totals)
+                        (kernels.across_lines)(self.segment(kernels, at, columns.strides, width), totals);
                     };
                     at = array_of::<_, 2>(|i| at[i] + self.strides[i]);
                 }

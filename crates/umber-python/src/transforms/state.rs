@@ -70,7 +70,7 @@ impl StatePath {
         };
         match self {
             StatePath::Array | StatePath::Written => {
-                value.cast::<PyArray>()?.get().set(value.py(), next(arrays))
+                value.cast::<PyArray>()?.get().set(value.py(), next(arrays));
             }
             StatePath::CompileScope(spots) => {
                 let is_fixed = value.is_instance_of::<PyTuple>();

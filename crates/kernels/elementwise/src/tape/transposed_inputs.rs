@@ -117,7 +117,7 @@ impl Program {
         let (outer, rows, columns) = task.bands.counts();
         parallel_ranges(outer * rows * columns, grain, |range| {
             scratch::with(scratch_words, |memory: &mut [u64]| {
-                range.for_each(|index| task.band(index, memory))
+                range.for_each(|index| task.band(index, memory));
             });
         });
         true

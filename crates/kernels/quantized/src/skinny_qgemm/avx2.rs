@@ -10,7 +10,7 @@ use crate::kinds::{FP4, FP8, bits_of, table, unit_of};
 pub(super) unsafe fn run(product: &QGemm, kind: u8) {
     // SAFETY: the caller's.
     with_packed_rows::<__m256>(product, kind, |job, part, scratch| unsafe {
-        columns_of_kind(job, kind, part, scratch)
+        columns_of_kind(job, kind, part, scratch);
     });
 }
 

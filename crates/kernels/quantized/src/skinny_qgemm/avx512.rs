@@ -10,7 +10,7 @@ use crate::kinds::{FP4, FP8, INT1, INT2, INT3, INT4, INT5, bits_of, table, unit_
 pub(super) unsafe fn run(product: &QGemm, kind: u8) {
     // SAFETY: the caller's.
     with_packed_rows::<__m512>(product, kind, |job, part, scratch| unsafe {
-        columns_of_kind(job, kind, part, scratch)
+        columns_of_kind(job, kind, part, scratch);
     });
 }
 
