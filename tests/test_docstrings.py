@@ -21,7 +21,7 @@ def examples():
             yield pytest.param(name, text, id=name)
 
 
-@pytest.mark.parametrize(("name", "text"), examples())
+@pytest.mark.parametrize(("name", "text"), [*examples()])
 def test_examples_of(name, text):
     namespace = {
         short: importlib.import_module(module) for short, module in docstrings.NAMESPACE.items()
