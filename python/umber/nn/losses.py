@@ -10,6 +10,8 @@ from the end. Indices below ``-classes``, for which MLX reads out of bounds, hav
 label smoothing and count in the mean, so that a program can mask them afterwards.
 """
 
+# One subject: the loss functions, which are short; most lines are their documentation.
+
 from __future__ import annotations
 
 import math
@@ -125,8 +127,8 @@ def cross_entropy(
             )
         dtype = mx.result_type(dtype, targets)
         logits, targets = _widened(logits), _widened(targets)
-        # Subtracting the maximum avoids overflow. It changes the result only if the probabilities do
-        # not sum to 1, and then as in MLX.
+        # Subtracting the maximum avoids overflow. It changes the result only if the probabilities
+        # do not sum to 1, and then as in MLX.
         logits = logits - mx.stop_gradient(logits.max(axis=axis, keepdims=True))
         score = mx.sum(_weighted(targets, logits), axis=axis)
         if label_smoothing > 0:
@@ -203,8 +205,8 @@ def binary_cross_entropy(
     dtype, given_dtype = mx.result_type(*given), inputs.dtype
     inputs, targets = _widened(inputs), _widened(targets)
     if with_logits:
-        # With p = sigmoid(x): -log p = log(1 + exp(-x)), and -log(1 - p) = -log p + x. Starting from
-        # the likelier class avoids cancellation.
+        # With p = sigmoid(x): -log p = log(1 + exp(-x)), and -log(1 - p) = -log p + x. Starting
+        # from the likelier class avoids cancellation.
         is_likely = targets >= 0.5
         rest = mx.where(is_likely, 1 - targets, 0 - targets)
         values = mx.logaddexp(mx.where(is_likely, -inputs, inputs), 0) + _weighted(rest, inputs)
