@@ -103,7 +103,7 @@ class Optimizer:
         self._initialized = True
 
     def _init_root(self, parameter: mx.array) -> None:
-        """Store the state of a parameter that is the whole tree among the optimizer's own entries."""
+        """Store the state of a parameter that is the whole tree beside the optimizer's entries."""
         new: dict[str, mx.array] = {}
         self.init_single(parameter, new)
         if not any(name in self._state for name in new):

@@ -34,7 +34,7 @@ def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
 
     Notes
     -----
-    The squares are summed in float64, so the norm does not overflow.
+    Squares are summed in float64, where those of finite float32 numbers do not overflow.
 
     References
     ----------
