@@ -24,7 +24,8 @@ SUBMODULES = {"fast", "fft", "linalg", "random"}
 DOC = re.compile(r"^\s*/// ?(.*)$")
 ATTRIBUTE = re.compile(r"^\s*#\[")
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([^)]*\))? )?(?:const |unsafe )*fn (?:r#)?(\w+)")
-TABLE = re.compile(r"^\w+! ?[{(\[]")
+TABLE = re.compile(r"^(\w+)! ?[{(\[]")
+MACRO = re.compile(r"^macro_rules! (\w+) \{.*?^\}", re.MULTILINE | re.DOTALL)
 ROW = re.compile(r"^    (?:r#)?([a-z_]\w*)\b(?! *::)")
 PYTHON_NAME = re.compile(r'\bname = "(\w+)"')
 CALL = re.compile(r"\bops::(?:\w+::)*([a-z_]\w*)(?=[(),])")
@@ -41,18 +42,19 @@ class Documented(NamedTuple):
     paragraph: str  # its first paragraph, on one line
     attributes: str
     is_public: bool
-    is_row: bool
+    table: str  # the macro whose table has it as a row; "" for a function
     calls: frozenset[str]  # functions of `ops` in its body
 
 
 def documented(path: Path) -> Iterator[Documented]:
     """Every documented function and every documented row of a table in a file."""
     lines = path.read_text().splitlines()
-    in_table = False
+    table = ""
     index = 0
     while index < len(lines):
         if lines[index] and not lines[index][0].isspace():
-            in_table = bool(TABLE.match(lines[index]))
+            start = TABLE.match(lines[index])
+            table = start[1] if start else ""
         if not DOC.match(lines[index]):
             index += 1
             continue
@@ -68,7 +70,7 @@ def documented(path: Path) -> Iterator[Documented]:
             index += 1
         item = lines[index] if index < len(lines) else ""
         function = FUNCTION.match(item)
-        row = ROW.match(item) if in_table and not function else None
+        row = ROW.match(item) if table and not function else None
         found = function or row
         if found:
             yield Documented(
@@ -79,7 +81,7 @@ def documented(path: Path) -> Iterator[Documented]:
                 paragraph(lines[first : last + 1]),
                 attributes,
                 item.lstrip().startswith("pub fn"),
-                row is not None,
+                table if row else "",
                 frozenset() if row else frozenset(calls(lines[index:])),
             )
 
@@ -108,7 +110,7 @@ def sentences(text: str) -> tuple[str, str]:
     """The first sentence and the rest; periods inside backticks and `e.g.` end none."""
     in_code = False
     for index, character in enumerate(text):
-        in_code ^= character == "`"
+        in_code ^= character == "`" != text[index - 1 : index]
         ends = character == "." and text[index + 1 : index + 2] in ("", " ")
         if ends and not in_code and not text[: index + 1].endswith(("e.g.", "i.e.", "et al.")):
             return text[: index + 1], text[index + 1 :].strip()
@@ -122,7 +124,7 @@ def plain(sentence: str) -> str:
 
 def normalized(sentence: str) -> str:
     """The sentence with all names in backticks made equal."""
-    return re.sub(r"`[^`]*`", "``", plain(sentence))
+    return re.sub(r"`+[^`]*`+", "``", plain(sentence))
 
 
 def submodule(path: Path, root: Path) -> str:
@@ -131,16 +133,36 @@ def submodule(path: Path, root: Path) -> str:
     return first if first in SUBMODULES else ""
 
 
+class Macros:
+    """The macros of a crate; a name may have another meaning in each file."""
+
+    def __init__(self, root: Path) -> None:
+        """Read all files below `root`."""
+        self.bodies: dict[tuple[Path, str], str] = {}
+        self.shared: dict[str, str] = {}
+        for path in sorted(root.rglob("*.rs")):
+            for match in MACRO.finditer(path.read_text()):
+                self.bodies[path, match[1]] = self.shared[match[1]] = match[0]
+
+    def makes(self, item: Documented, mark: str) -> bool:
+        """Whether the rows of the item's table become functions with `mark`."""
+        shared = self.shared.get(item.table, "")
+        return mark in self.bodies.get((item.path, item.table), shared)
+
+
 def twins(bindings: Path, core: Path) -> Iterator[tuple[Documented, Documented]]:
     """Bindings with their twins; names that umber-core has twice have none."""
     known: dict[tuple[str, str], list[Documented]] = {}
+    macros = Macros(core)
     for path in sorted(core.rglob("*.rs")):
         for item in documented(path):
-            if item.is_public or item.is_row:
+            if item.is_public or macros.makes(item, "pub fn $name"):
                 known.setdefault((submodule(path, core), item.name), []).append(item)
+    macros = Macros(bindings)
     for path in sorted(bindings.rglob("*.rs")):
         for item in documented(path):
-            if not item.is_row and "#[pyfunction" not in item.attributes:
+            mark = "#[pyfunction"
+            if mark not in item.attributes and not macros.makes(item, mark):
                 continue
             named = PYTHON_NAME.search(item.attributes)
             shown = named[1] if named else item.name

@@ -285,6 +285,12 @@ def test_an_exception_without_its_name_is_refused(module, monkeypatch):
 # Twins -----------------------------------------------------------------------------------------
 
 CORE = """\
+macro_rules! inexact_unary {
+    ($($(#[$doc:meta])* $name:ident $rest:tt)*) => {$(
+        pub fn $name(x: &Array) {}
+    )*};
+}
+
 /// The sum, of [`Array`]s
 /// e.g. of `a.b`. Fails if `x` is empty.
 ///
@@ -316,10 +322,22 @@ fn sum_of(a: Operand) -> PyResult<Made> {
     on(stream, || ops::sum(&a))
 }
 
+macro_rules! unary_functions {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        #[pyfunction]
+        fn $name(a: Operand) {}
+    )*};
+}
+
 unary_functions! {
     register (a, /)
     /// `exp(a)`, of each element.
     exp exp;
+}
+
+methods! {
+    /// A method of the array.
+    sum;
 }
 
 /// Choices.
@@ -364,6 +382,22 @@ def test_the_sentence_of_the_twin_replaces_that_of_the_binding(folders):
         "/// The sum, of `Array`s e.g. of `a.b`.\n///\n/// The dtype is kept.\n",
     )
     assert doc_twins.run(*folders, write=False) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("One. Two.", "One."),
+        ("``a. b`` of `c. d`. Two.", "``a. b`` of `c. d`."),
+        ("Words, e.g. these", "Words, e.g. these"),
+    ],
+)
+def test_the_first_sentence_ends_at_a_period_outside_of_code(text, first):
+    assert doc_twins.sentences(text)[0] == first
+
+
+def test_names_in_backticks_may_differ():
+    assert doc_twins.normalized("The sum of ``a``.") == doc_twins.normalized("The sum of [`x`].")
 
 
 def test_functions_of_submodules_are_told_apart(folders):
