@@ -10,6 +10,9 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 MODULES = [importlib.import_module(name) for name in docstrings.MODULES]
 PARSER = doctest.DocTestParser()
 
+# Some print devices and memory, which are those of the CPU.
+pytestmark = pytest.mark.host
+
 
 def examples():
     """The docstrings with examples by name: of modules, functions, classes and their members."""

@@ -292,12 +292,13 @@ def check(entry: Entry, returns: dict[str, str]) -> list[str]:
     summary, sections, complaints = parse(text)
     complaints = [*check_summary(summary), *complaints]
     exempt, _ = EXCEPTIONS.get(entry.name, (set(), ""))
-    if not entry.is_summary_enough or "Parameters" in sections:
+    needed = set() if entry.is_summary_enough else {"Parameters", "Returns", "Examples"} - exempt
+    if "Parameters" in needed | sections.keys():
         complaints += check_parameters(entry, sections.get("Parameters", []))
-    if not entry.is_summary_enough:
-        complaints += check_result(entry, sections, returns) if "Returns" not in exempt else []
-        if "Examples" not in sections and "Examples" not in exempt:
-            complaints.append("no section Examples")
+    if "Returns" in needed:
+        complaints += check_result(entry, sections, returns)
+    if "Examples" in needed - sections.keys():
+        complaints.append("no section Examples")
     complaints += check_see_also(entry, sections.get("See Also", []))
     return complaints
 

@@ -275,6 +275,11 @@ def test_stubs_say_what_the_core_returns():
     }
 
 
+def test_an_exception_does_without_its_sections(module, monkeypatch):
+    monkeypatch.setitem(docstrings.EXCEPTIONS, "made_up.f", ({"Examples", "Returns"}, "a reason"))
+    assert complaints_on(module, GOOD[: GOOD.index("Returns")]) == []
+
+
 def test_an_exception_without_its_name_is_refused(module, monkeypatch):
     monkeypatch.setitem(docstrings.EXCEPTIONS, "made_up.gone", ({"Examples"}, "a reason"))
     shown = []
