@@ -287,6 +287,14 @@ def test_an_exception_without_its_name_is_refused(module, monkeypatch):
     assert shown == ["made_up.gone: is in the table of exceptions, but not in the package"]
 
 
+def test_only_names_that_begin_as_asked_are_checked(module):
+    put(module, "f", add, None)
+    put(module, "g", other, None)
+    shown = []
+    assert docstrings.run([module], {}, shown.append, only="made_up.g") == 1
+    assert shown == ["made_up.g: no docstring"]
+
+
 # Twins -----------------------------------------------------------------------------------------
 
 CORE = """\
