@@ -60,11 +60,11 @@ def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
         return fn
 
     def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
-        put_back = exchange(module, parameters)
+        restore = exchange(module, parameters)
         try:
             return fn(*args, **kwargs)
         finally:
-            put_back()
+            restore()
 
     transformed = transform(with_parameters)
     return lambda *args, **kwargs: transformed(module.trainable_parameters(), *args, **kwargs)

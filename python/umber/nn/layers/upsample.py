@@ -282,7 +282,7 @@ def _resized(name: str, x: mx.array, factors: Factors, resample: Resampler) -> m
 
 
 class Kernel(NamedTuple):
-    """Interpolation kernel: weight as a function of the distance, and the distance where it ends."""
+    """Interpolation kernel: weight as a function of distance, and the distance where it ends."""
 
     weight: Callable[[float], float]
     support: int
