@@ -1,5 +1,7 @@
 """`Optimizer`, the base class of update rules, and `MultiOptimizer`, which combines several."""
 
+# One subject: the optimizer's state and its checks, which both classes share; half is documentation.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
