@@ -1,6 +1,6 @@
 """`Optimizer`, the base class of update rules, and `MultiOptimizer`, which combines several."""
 
-# One subject: the optimizer's state and its checks, which both classes share; half is documentation.
+# One subject: the state of optimizers and its checks, which both classes share.
 
 from __future__ import annotations
 
