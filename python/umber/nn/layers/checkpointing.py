@@ -38,7 +38,7 @@ def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
     -----
     Only the inputs are kept for the backward pass. Values between inputs and outputs are recomputed
     for the gradient by the arguments and by the module's trainable parameters. If `mx` has no
-    `checkpoint`, `fn` is returned as it is.
+    `checkpoint`, `fn` is returned unchanged.
 
     Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016.
 

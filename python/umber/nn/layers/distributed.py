@@ -2,6 +2,8 @@
 
 With one process there is no communication: each shard is the whole layer, and computes what the
 original layer does.
+
+One subject: layers and functions that share the checks of groups and shardings.
 """
 
 from __future__ import annotations

@@ -195,11 +195,11 @@ class SinusoidalPositionalEncoding(Module):
                 "expected numbers above 0"
             )
         half = int(dims) // 2
-        turn = 2 * math.pi if full_turns else 1.0
+        unit = 2 * math.pi if full_turns else 1.0
         low, high = math.log(min_freq), math.log(max_freq)
         falling = [1 - i / (half - 1) for i in range(half)] if half > 1 else [1.0]
         # The underscore keeps them from being parameters.
-        self._sigmas = mx.array([turn * math.exp(low + (high - low) * t) for t in falling])
+        self._sigmas = mx.array([unit * math.exp(low + (high - low) * t) for t in falling])
         self.scale = math.sqrt(2 / dims) if scale is None else scale
         self.cos_first = cos_first
 

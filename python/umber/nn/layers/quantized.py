@@ -1,4 +1,7 @@
-"""Quantised layers, and `quantize`, which replaces a model's layers by them."""
+"""Quantised layers, and `quantize`, which replaces a model's layers by them.
+
+One subject: layers that share one weight format and its base class.
+"""
 
 from __future__ import annotations
 
@@ -322,7 +325,7 @@ class QuantizedLinear(_FrozenCodes):
         Parameters
         ----------
         linear_layer : Linear
-            Layer to quantise. Its bias is kept as it is.
+            Layer to quantise. Its bias is copied unquantised.
         group_size : int, optional
             Number of neighbouring elements that share a scale; divides `input_dims`. Default: that
             of the mode.
