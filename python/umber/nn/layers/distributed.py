@@ -1,7 +1,7 @@
 """Layers and modules sharded over several processes, for groups of one process.
 
-With one process there is no communication: each shard is the whole layer, and computes what the
-original layer does.
+With one process there is no communication: each shard is the whole layer and computes the same
+result as the original layer.
 
 One subject: layers and functions that share the checks of groups and shardings.
 """
