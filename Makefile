@@ -91,7 +91,7 @@ test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange 
 test-peers-here: $(stamps)/peers $(stamps)/installed
 	$(python) -m pytest -q tests/peers tests/exchange $(PYTEST_ARGS)
 
-check: lint-layout lint-rust lint-python lint-inlined ## Formatting, lints, floors, sizes, examples, stubs, inlining and code sizes
+check: lint-layout lint-rust lint-python lint-inlined ## Formatting, lints, floors, sizes, examples, stubs, docstrings, inlining and code sizes
 
 lint-layout: $(stamps)/venv
 	$(python) tools/floors.py
@@ -108,6 +108,7 @@ lint-python: $(stamps)/lint $(stamps)/demo $(stamps)/installed
 	$(python) -m ruff format --check
 	$(python) -m mypy
 	$(python) tools/stubs.py --check
+	$(python) tools/docstrings.py
 
 lint-inlined: $(stamps)/installed
 	$(python) tools/inlined.py

@@ -1,8 +1,8 @@
 """Lazy, differentiable arrays in Rust, with MLX's API.
 
-`umber.core` holds the arrays, operations and transforms, `umber.nn` layers and losses,
-`umber.optimizers` the update rules and `umber.utils` functions on trees of arrays. Importing
-`umber` alone loads none of them.
+`umber.core` has arrays, operations and transforms, `umber.nn` layers and losses, `umber.optimizers`
+update rules, and `umber.utils` functions on trees of arrays. Importing `umber` alone loads none of
+them.
 """
 
 __version__: str
@@ -16,13 +16,13 @@ def __getattr__(name: str) -> object:
         try:
             return version("umber")
         except PackageNotFoundError:
-            # A copy that nothing has installed.
+            # A copy that was not installed.
             from umber.core import __version__
 
             return __version__
     if __name__ != "umber" and name.isidentifier():
-        # While the import hook has this package go by MLX's name, `from umber import nn` looks for
-        # its modules below that name, where some of them are not.
+        # Under the import hook this package has MLX's name, and `from umber import nn` looks for
+        # its modules below that name, where some are missing.
         from importlib import import_module
         from importlib.util import find_spec
 

@@ -1,9 +1,9 @@
-"""Errors of the package's Python functions: `[op] what was wrong, got what, expected what`.
+"""Errors of the package's Python functions: `[op] problem: got ..., expected ...`.
 
-`guard` wraps the public functions and classes of a module once, so that the functions themselves
-read like their equations: what goes wrong inside, in an operation that the user did not call, or as
-an `AttributeError` of an argument of the wrong type, leaves with the name of the function that the
-user did call and with what it expected. Exceptions of the user's own functions stay as they are.
+`guard` wraps the public functions and classes of a module, so that the functions themselves need no
+checks of argument types. An error of an inner operation, or an `AttributeError` from an argument of
+the wrong type, is raised with the name of the function that the user called and with what that
+function expects. Exceptions of the user's own functions are not changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import umber.core as mx
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
-# What a parameter takes by its annotation; others are not checked.
+# Accepted types by annotation; other annotations are not checked.
 _KINDS: dict[str, tuple[Any, ...]] = {
     "int": (Integral, mx.array),
     "float": (Real, mx.array),
@@ -35,7 +35,7 @@ _KINDS: dict[str, tuple[Any, ...]] = {
     "dict": (dict,),
     "Module": (dict,),
 }
-_SAID = {
+_DESCRIPTIONS = {
     "int": "an integer",
     "float": "a number",
     "str": "a string",
@@ -46,20 +46,20 @@ _SAID = {
     "dict": "a dict",
     "Module": "a module",
 }
-# Checked before something is made.
+# Checked before a constructor runs.
 _PLAIN = ("int", "float", "str", "mx.Dtype")
-# Return annotations of functions that make functions: a schedule's arguments are checked when it is
-# made, an initialiser's when it is called.
+# Return annotations of functions that return functions: arguments of a schedule are checked when it
+# is made, those of an initialiser when it is called.
 _CHECKED_WHEN_MADE = "Schedule"
 _CHECKED_IN_USE = "Initializer"
 _REFUSED = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
 _STRAY = (AttributeError, KeyError, ZeroDivisionError)
-# What Python says of a function that was given other arguments than it takes.
+# Python's message for a call that does not fit the signature.
 _WRONG_CALL = re.compile(r"\(\) (takes|missing|got (an unexpected|multiple|some)) ")
 
 
 def guard(namespace: dict[str, Any]) -> None:
-    """Wrap what a module defines for its users: functions, and of classes the public methods."""
+    """Wrap the public functions of a module and the public methods of its classes."""
     for name, value in list(namespace.items()):
         if name.startswith("_") or not getattr(value, "__module__", "").startswith("umber."):
             continue
@@ -70,15 +70,15 @@ def guard(namespace: dict[str, Any]) -> None:
 
 
 def _is_function(value: Any) -> bool:
-    """A function, also one that is compiled."""
+    """Whether it is a function, which may be compiled."""
     return isinstance(value, FunctionType) or (callable(value) and hasattr(value, "__wrapped__"))
 
 
 def guarded(function: Callable, name: str) -> Callable:
-    """The function with its errors in the package's form.
+    """The function, with errors in the package's form.
 
-    Arguments of a function that makes a schedule are checked when it is made, those of one that
-    makes an initialiser when that is called, as in MLX.
+    As in MLX, arguments of a schedule are checked when it is made, and those of an initialiser when
+    it is called.
     """
     made = getattr(function, "__annotations__", {}).get("return")
     if made == _CHECKED_WHEN_MADE:
@@ -116,10 +116,10 @@ def _guard_class(class_: type) -> None:
 
 
 def _guarded_maker(function: Callable, name: str | None) -> Callable:
-    """What makes something, with plain arguments checked before it runs.
+    """The function, with plain arguments checked before it runs.
 
-    Numbers of other types become Python's own. Of flags the truth value counts, so that any object
-    may be one. Without a name it is an `__init__`, which goes by the name of the class.
+    Numbers of other types become Python's. Flags may be any object; their truth value counts. An
+    `__init__` is passed without a name, and errors name its class.
     """
     signature = inspect.signature(function)
     as_numbers = _numbers_of(signature)
@@ -144,7 +144,7 @@ def _guarded_maker(function: Callable, name: str | None) -> Callable:
 
 
 def _checked_in_use(function: Callable, name: str) -> Callable:
-    """What makes a function, which checks the plain arguments of its maker before it runs."""
+    """The function, whose result checks the plain arguments of this call when it is called."""
     signature = inspect.signature(function)
     as_numbers = _numbers_of(signature)
 
@@ -166,7 +166,7 @@ def _checked_in_use(function: Callable, name: str) -> Callable:
 
 
 def _numbers_of(signature: inspect.Signature) -> Callable[[tuple, dict], tuple[tuple, dict]]:
-    """What turns the numbers among the arguments of a call into Python's own."""
+    """A function that converts the numbers among the arguments of a call to Python's."""
     kinds = {key: _kind_of(parameter) for key, parameter in signature.parameters.items()}
     names = [*kinds]
 
@@ -183,8 +183,8 @@ def _numbers_of(signature: inspect.Signature) -> Callable[[tuple, dict], tuple[t
 def _explain(
     error: Exception, name: str, function: Callable, args: tuple, kwargs: dict
 ) -> Exception | None:
-    """Rewrite the error's text; or the error to raise instead."""
-    if not _is_of_package(error):
+    """Rewrite the error's text, or return the error to raise instead."""
+    if not _raised_in_package(error):
         return None
     text = str(error.args[0]) if error.args else ""
     signature = inspect.signature(function)
@@ -194,7 +194,7 @@ def _explain(
             "Callable" in str(p.annotation) for p in signature.parameters.values()
         )
         if not takes_functions and head[1:].rpartition(".")[2] != name:
-            # What an inner function says of its argument is said better of the one that was given.
+            # Name the user's argument rather than that of the inner function.
             wrong = isinstance(error, TypeError) and _wrong_argument(
                 signature, args, kwargs, tuple(_KINDS)
             )
@@ -212,12 +212,12 @@ def _explain(
     if wrong is not None and not isinstance(error, TypeError):
         return TypeError(f"[{name}] {wrong}")
     wrong = wrong or _wrong_call(signature, args, kwargs, name)
-    if wrong is None and _is_of_given(error, signature, args, kwargs):
+    if wrong is None and _raised_by_argument(error, signature, args, kwargs):
         return None
     if wrong is None:
         given = ", ".join(_described(arg) for arg in (*args, *kwargs.values()))
         wrong = f"{text or type(error).__name__}: got ({given}), expected {name}{signature}"
-    # Classes of others, such as those of NumPy's functions, make their text of something else.
+    # Foreign classes, such as NumPy's, may build their text from other fields.
     if isinstance(error, _REFUSED) and type(error).__str__ in (
         BaseException.__str__,
         OSError.__str__,
@@ -228,23 +228,25 @@ def _explain(
     return kind(f"[{name}] {wrong}")
 
 
-def _is_of_package(error: Exception) -> bool:
-    """Was it raised in this package, with no function of the user's on the way there?"""
+def _raised_in_package(error: Exception) -> bool:
+    """Whether it was raised in this package, with no function of the user in the traceback."""
     trace = error.__traceback__
     ours = []
     while trace is not None:
         ours.append(trace.tb_frame.f_code.co_filename.startswith(_HERE))
         trace = trace.tb_next
     if isinstance(error, RecursionError):
-        # Whose call was one too many is chance; the depth is of whoever made most of them.
+        # Which call exceeded the limit is chance; blame whoever made most of the calls.
         return 2 * sum(ours) > len(ours)
     return bool(ours) and all(ours)
 
 
-def _is_of_given(error: Exception, signature: inspect.Signature, args: tuple, kwargs: dict) -> bool:
-    """Was it raised by, or for the call of, a function of the user's that has left no trace?
+def _raised_by_argument(
+    error: Exception, signature: inspect.Signature, args: tuple, kwargs: dict
+) -> bool:
+    """Whether a function of the user that is not in the traceback raised it.
 
-    That is one whose arguments did not fit, or one that is not written in Python.
+    Such a function was called with arguments that do not fit, or is not written in Python.
     """
     if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
         return True
@@ -259,7 +261,7 @@ def _is_of_given(error: Exception, signature: inspect.Signature, args: tuple, kw
 def _wrong_argument(
     signature: inspect.Signature, args: tuple, kwargs: dict, kinds: tuple[str, ...]
 ) -> str | None:
-    """The first argument that is not what its annotation says, if it says one of `kinds`."""
+    """Complaint about the first argument that does not match its annotation, if one of `kinds`."""
     try:
         given = signature.bind(*args, **kwargs).arguments
     except TypeError:
@@ -278,21 +280,21 @@ def _wrong_argument(
         if kind == "mx.array" and _is_like_array(value):
             continue
         if not isinstance(value, _KINDS[kind]) or (is_flag and kind == "int"):
-            return f"{name}: got {_described(value)}, expected {_SAID[kind]}"
+            return f"{name}: got {_described(value)}, expected {_DESCRIPTIONS[kind]}"
     return None
 
 
 def _kind_of(parameter: inspect.Parameter) -> str:
-    """What a parameter takes by its annotation; none where it collects several arguments."""
+    """The kind of a parameter by its annotation; "" if it collects several arguments."""
     if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         return ""
     return str(parameter.annotation).removesuffix(" | None").partition("[")[0]
 
 
 def _as_number(kind: str, value: Any) -> Any:
-    """A number as Python's `int` or `float`, as its kind says; everything else as it is.
+    """A number as Python's `int` or `float`, by its kind; other values unchanged.
 
-    NumPy's arrays of several numbers become arrays of float32, which is what a number stands for.
+    NumPy arrays with axes become float32 arrays where a number is expected.
     """
     if isinstance(value, mx.array):
         is_integer = kind == "int" and value.ndim == 0 and mx.issubdtype(value.dtype, mx.integer)
@@ -309,17 +311,17 @@ def _as_number(kind: str, value: Any) -> Any:
 
 
 def _is_like_array(value: Any) -> bool:
-    """One of NumPy's arrays or scalars of numbers, which are taken wherever arrays are."""
+    """Whether it is an array or scalar of NumPy, which is accepted wherever arrays are."""
     return getattr(getattr(value, "dtype", None), "kind", "") in ("b", "i", "u", "f", "c")
 
 
 def _wrong_call(signature: inspect.Signature, args: tuple, kwargs: dict, name: str) -> str | None:
-    """What is wrong with the number or the names of arguments."""
+    """Complaint about the number or the names of arguments."""
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
         shown = [parameter for parameter in signature.parameters if parameter != "self"]
-        # A method is wrapped as the function that it is, and given `self` as an argument.
+        # Methods are wrapped as functions, with `self` as an argument.
         count = max(0, len(args) - (len(signature.parameters) - len(shown)))
         given = f"{count or 'no'} positional argument{'s' if count > 1 else ''}"
         if kwargs:
@@ -329,7 +331,7 @@ def _wrong_call(signature: inspect.Signature, args: tuple, kwargs: dict, name: s
 
 
 def _described(value: Any) -> str:
-    """A value that is short to say, or its type."""
+    """A short value, or the type of a long one."""
     if value is None or isinstance(value, (bool, int, float)):
         text = repr(value) if not isinstance(value, int) or value.bit_length() < 100 else "int"
         return text

@@ -1,8 +1,7 @@
-"""Names that MLX's modules show besides what they define, and that programs import from there.
+"""Names that modules of MLX import themselves, and that programs import from there.
 
-A module of MLX also shows what it imports: `mlx.nn.utils.tree_flatten`, `mlx.nn.losses.Literal`.
-`complete` lets modules of umber find such names where they come from. They are looked up only when
-a program asks for them, and are in no `__all__`.
+Examples are `mlx.nn.utils.tree_flatten` and `mlx.nn.losses.Literal`. `complete` adds them to the
+modules of umber. They are looked up lazily and are in no `__all__`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _LAYERS = (
 )
 _TREES = "tree_flatten tree_map tree_merge tree_reduce tree_unflatten"
 
-# By module, where the names come from: a module, and names in it; "" stands for modules themselves.
+# By module: the source of names and the names in it; the source "" stands for modules themselves.
 _ELSEWHERE: dict[str, dict[str, str]] = {
     "umber.nn": {"umber.nn.layers": _LAYERS},
     "umber.nn.init": {"umber.nn.mlx_private": "_calculate_fan_in_fan_out"},
@@ -109,7 +108,7 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
 
 
 def complete(package: str) -> None:
-    """Let the modules of a package that have been imported find the names of the table."""
+    """Add the names of the table to the imported modules of a package."""
     for name in _ELSEWHERE:
         if name == package or name.startswith(f"{package}."):
             vars(sys.modules[name])["__getattr__"] = _finder(name)

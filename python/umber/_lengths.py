@@ -1,4 +1,4 @@
-"""The shape of an array that is traced for other lengths, too: a tuple that tells what is read."""
+"""The shape of an array in a shapeless trace: a tuple that records which lengths are read."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 class Lengths(tuple[int, ...]):
-    """Lengths of axes; `note` is called with the number of each axis whose length is read.
+    """Lengths of axes. `reader.note` is called with each axis whose length is read.
 
-    Where this is used like any tuple, all lengths are read. A part of it reads nothing, and the
-    comparison with equal lengths of another array reads only that they are equal.
+    Most operations of tuples read all lengths. A slice reads none, and a comparison with equal
+    lengths of another array records only that they are equal.
     """
 
     _axes: tuple[int, ...]

@@ -1,22 +1,22 @@
-"""Whether MLX's rules hold in the few places where umber has others of its own.
+"""Whether MLX's rules apply in the few places where umber's differ.
 
-They do while the hook of `umber.mlx` is installed, which sets this for `umber.core` as well.
+They apply while the hook of `umber.mlx` is installed, which sets this for `umber.core`, too.
 """
 
 from __future__ import annotations
 
 import umber.core as mx
 
-_are_on = False
+_enabled = False
 
 
-def set_mlx_rules(are_on: bool) -> None:
-    """Let MLX's rules hold, or umber's own."""
-    global _are_on
-    mx._set_narrowing(are_on)  # type: ignore[attr-defined]
-    _are_on = are_on
+def set_mlx_rules(enabled: bool) -> None:
+    """Apply MLX's rules, or umber's own."""
+    global _enabled
+    mx._set_narrowing(enabled)  # type: ignore[attr-defined]
+    _enabled = enabled
 
 
 def mlx_rules_hold() -> bool:
-    """Whether MLX's rules hold."""
-    return _are_on
+    """Whether MLX's rules apply."""
+    return _enabled

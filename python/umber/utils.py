@@ -1,6 +1,8 @@
-"""Functions on trees: lists, tuples and dicts, nested to any depth, around leaves of any type.
+"""Functions on trees: nested lists, tuples and dicts with leaves of any type.
 
-`mx.random.state` counts as a list of one key.
+A tree of arrays is what JAX calls a pytree: the parameters of a model, its gradients, the state of
+an optimizer. Paths name leaves: the keys and indices on the way to a leaf, joined by dots, as in
+``"layers.0.weight"``. `mx.random.state` counts as a list of one key.
 """
 
 from __future__ import annotations
@@ -12,11 +14,11 @@ import umber.core as mx
 from umber import _errors, _layout
 
 _MISSING = object()
-# The random state holds its key as a list does.
+# `mx.random.state` is a sequence of one key.
 _SEQUENCES = (list, tuple, type(mx.random.state))
-# Lists with more places that nothing fills are taken for a mistake.
-_MOST_GAPS = 1 << 20
-_MOST_DIGITS = 18
+# More gaps in a list than this are an error.
+_MAX_GAPS = 1 << 20
+_MAX_DIGITS = 18
 
 
 def tree_map(
@@ -25,17 +27,47 @@ def tree_map(
     *rest: Any,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """The tree of `fn(leaf, *others)`, shaped like `tree`.
+    """Apply a function to every leaf of a tree.
 
-    Args:
-        fn: called with each leaf of `tree` and what stands at its place in each tree of `rest`.
-        tree: decides the structure.
-        rest: trees that have at least the places of `tree`.
-        is_leaf: nodes for which it holds are passed to `fn` whole.
+    Parameters
+    ----------
+    fn : callable
+        Called as ``fn(leaf, *others)`` with each leaf of `tree` and the values at the same place in
+        the trees of `rest`.
+    tree : tree
+        Nested lists, tuples and dicts. It decides the structure of the result.
+    *rest : tree
+        Further trees, which have at least the places of `tree`.
+    is_leaf : callable, optional
+        Nodes for which ``is_leaf(node)`` is true are passed to `fn` whole. Default: only values
+        other than lists, tuples and dicts are leaves.
 
-    Example:
-        >>> tree_map(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
-        {'a': [11, 22]}
+    Returns
+    -------
+    tree
+        A tree of the structure of `tree` with the values that `fn` returned. Subclasses of list and
+        named tuples keep their type.
+
+    Raises
+    ------
+    TypeError
+        If `fn` is not callable.
+    KeyError, IndexError, TypeError
+        If a tree of `rest` lacks a place of `tree`.
+
+    See Also
+    --------
+    tree_map_with_path, tree_flatten, tree_reduce
+
+    Notes
+    -----
+    `None` is a leaf.
+
+    Examples
+    --------
+    >>> from umber.utils import tree_map
+    >>> tree_map(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
+    {'a': [11, 22]}
     """
     _check_function("tree_map", "fn", fn)
     return _map(fn, tree, rest, is_leaf)
@@ -48,14 +80,43 @@ def tree_map_with_path(
     is_leaf: Callable[[Any], bool] | None = None,
     path: Any = None,
 ) -> Any:
-    """`tree_map` whose `fn` gets the path of the leaf first: `fn("layers.0.bias", leaf, *others)`.
+    """Apply a function to the path and the value of every leaf of a tree.
 
-    Args:
-        fn: called with the path, the leaf and what stands at its place in each tree of `rest`.
-        tree: decides the structure.
-        rest: trees that have at least the places of `tree`.
-        is_leaf: nodes for which it holds are passed to `fn` whole.
-        path: what all paths begin with. The path of a tree that is a leaf is `path` itself.
+    Parameters
+    ----------
+    fn : callable
+        Called as ``fn(path, leaf, *others)``, with a path such as ``"layers.0.bias"``.
+    tree : tree
+        Nested lists, tuples and dicts. It decides the structure of the result.
+    *rest : tree
+        Further trees, which have at least the places of `tree`.
+    is_leaf : callable, optional
+        Nodes for which ``is_leaf(node)`` is true are passed to `fn` whole. Default: only values
+        other than lists, tuples and dicts are leaves.
+    path : str, optional
+        Prefix of all paths. Default: none; the path of a tree that is itself a leaf is then `None`.
+
+    Returns
+    -------
+    tree
+        A tree of the structure of `tree` with the values that `fn` returned.
+
+    Raises
+    ------
+    TypeError
+        If `fn` is not callable.
+    KeyError, IndexError, TypeError
+        If a tree of `rest` lacks a place of `tree`.
+
+    See Also
+    --------
+    tree_map, tree_flatten
+
+    Examples
+    --------
+    >>> from umber.utils import tree_map_with_path
+    >>> tree_map_with_path(lambda path, leaf: f"{path} = {leaf}", {"a": [1, 2]})
+    {'a': ['a.0 = 1', 'a.1 = 2']}
     """
     _check_function("tree_map_with_path", "fn", fn)
     return _map_with_path(fn, tree, rest, is_leaf, path)
@@ -82,17 +143,42 @@ def tree_flatten(
     is_leaf: Callable[[Any], bool] | None = None,
     destination: list[tuple[str, Any]] | dict[str, Any] | None = None,
 ) -> list[tuple[str, Any]] | dict[str, Any]:
-    """The leaves of `tree` with their paths, as a list of pairs or as a dict.
+    """Leaves of a tree with their paths, as a list of pairs or as a dict.
 
-    Args:
-        tree: any tree.
-        prefix: put before each path; its first character is dropped.
-        is_leaf: nodes for which it holds are not entered.
-        destination: a list or dict to add to. Default: a new list.
+    Parameters
+    ----------
+    tree : tree
+        Nested lists, tuples and dicts.
+    prefix : str, optional
+        Put before every path. Its first character is dropped, so ``".model"`` gives paths such as
+        ``"model.weight"``. Default: ``""``.
+    is_leaf : callable, optional
+        Nodes for which ``is_leaf(node)`` is true are leaves. Default: only values other than lists,
+        tuples and dicts are leaves.
+    destination : list or dict, optional
+        Where to add the leaves. Default: a new list.
 
-    Example:
-        >>> tree_flatten({"a": [1, {"b": 2}]})
-        [('a.0', 1), ('a.1.b', 2)]
+    Returns
+    -------
+    list of (str, leaf) or dict
+        `destination`: the leaves in the order of the tree.
+
+    Raises
+    ------
+    TypeError
+        If `destination` is neither a list nor a dict.
+
+    See Also
+    --------
+    tree_unflatten, tree_map_with_path
+
+    Examples
+    --------
+    >>> from umber.utils import tree_flatten
+    >>> tree_flatten({"a": [1, {"b": 2}]})
+    [('a.0', 1), ('a.1.b', 2)]
+    >>> tree_flatten({"a": [1, {"b": 2}]}, destination={})
+    {'a.0': 1, 'a.1.b': 2}
     """
     if destination is None:
         destination = []
@@ -107,15 +193,39 @@ def tree_flatten(
 
 
 def tree_unflatten(tree: Iterable[tuple[str, Any]] | dict[str, Any]) -> Any:
-    """The tree that `tree_flatten` took apart.
+    """Tree with the given leaves, the inverse of `tree_flatten`.
 
-    A level is a list where all its keys are numbers of which no two are equal, with `{}` in the
-    places that have no leaf, else a dict. Tuples come back as lists, and the keys of dicts as
-    strings, split at dots. Two leaves with the same path are an error.
+    Parameters
+    ----------
+    tree : iterable of (str, leaf) or dict
+        Paths and leaves.
 
-    Example:
-        >>> tree_unflatten([("a.0", 1), ("a.1.b", 2)])
-        {'a': [1, {'b': 2}]}
+    Returns
+    -------
+    tree
+        A node is a list if all its keys are distinct integers, with ``{}`` at indices without a
+        leaf; else it is a dict.
+
+    Raises
+    ------
+    TypeError
+        If an entry is not a pair that begins with a string.
+    ValueError
+        If two leaves have the same path, or an index would leave more than about a million gaps.
+
+    See Also
+    --------
+    tree_flatten
+
+    Notes
+    -----
+    Tuples come back as lists, and keys of dicts as strings, split at dots.
+
+    Examples
+    --------
+    >>> from umber.utils import tree_unflatten
+    >>> tree_unflatten([("a.0", 1), ("a.1.b", 2)])
+    {'a': [1, {'b': 2}]}
     """
     if not isinstance(tree, Iterable) or isinstance(tree, str):
         raise TypeError(
@@ -137,13 +247,40 @@ def tree_reduce(
     initializer: Any = None,
     is_leaf: Callable[[Any], bool] | None = None,
 ) -> Any:
-    """Fold the leaves from left to right: `fn(…fn(fn(initializer, leaf0), leaf1)…)`.
+    """Fold the leaves of a tree from left to right with a binary function.
 
-    Without an initializer the first leaf takes its place; a tree without leaves then gives `None`.
+    Parameters
+    ----------
+    fn : callable
+        Called as ``fn(accumulator, leaf)``.
+    tree : tree
+        Nested lists, tuples and dicts.
+    initializer : optional
+        First value of the accumulator. Default: the first leaf.
+    is_leaf : callable, optional
+        Nodes for which ``is_leaf(node)`` is true are leaves. Default: only values other than lists,
+        tuples and dicts are leaves.
 
-    Example:
-        >>> tree_reduce(lambda total, x: total + x, {"a": [1, 2], "b": 3})
-        6
+    Returns
+    -------
+    object
+        ``fn(...fn(fn(initializer, leaf0), leaf1)...)``. Of a tree without leaves the initializer,
+        or `None` without one.
+
+    Raises
+    ------
+    TypeError
+        If `fn` is not callable.
+
+    See Also
+    --------
+    tree_map
+
+    Examples
+    --------
+    >>> from umber.utils import tree_reduce
+    >>> tree_reduce(lambda total, x: total + x.size, nn.Linear(4, 8).parameters(), 0)
+    40
     """
     _check_function("tree_reduce", "fn", fn)
     accumulator = initializer
@@ -159,17 +296,37 @@ def tree_merge(
     tree_b: Any,
     merge_fn: Callable[[Any, Any], Any] | None = None,
 ) -> Any:
-    """The union of two trees.
+    """Union of two trees.
 
-    Args:
-        tree_a: a tree; `None` and empty containers stand for "nothing here".
-        tree_b: the other tree.
-        merge_fn: called with the two values of a place that both trees fill. Default: such a place
-            is an error.
+    Parameters
+    ----------
+    tree_a, tree_b : tree
+        The trees. `None` and empty containers count as missing.
+    merge_fn : callable, optional
+        Called as ``merge_fn(a, b)`` with the values of a place that both trees fill. Default: such
+        a place is an error.
 
-    Example:
-        >>> tree_merge({"a": {"x": 1}}, {"a": {"y": 2}, "b": 3})
-        {'a': {'x': 1, 'y': 2}, 'b': 3}
+    Returns
+    -------
+    tree
+        The places of both trees; of two sequences, with the type of the first.
+
+    Raises
+    ------
+    ValueError
+        If both trees have a value at the same place and there is no `merge_fn`.
+    TypeError
+        If `merge_fn` is not callable.
+
+    See Also
+    --------
+    tree_map
+
+    Examples
+    --------
+    >>> from umber.utils import tree_merge
+    >>> tree_merge({"a": {"x": 1}}, {"a": {"y": 2}, "b": 3})
+    {'a': {'x': 1, 'y': 2}, 'b': 3}
     """
     if merge_fn is not None:
         _check_function("tree_merge", "merge_fn", merge_fn)
@@ -236,11 +393,11 @@ def _unflatten(items: list[tuple[str, Any]]) -> Any:
     if not _are_indices(children):
         return {key: _unflatten(child) for key, child in children.items()}
     longest = max(map(len, children))
-    if longest > _MOST_DIGITS or max(map(int, children)) >= len(children) + _MOST_GAPS:
+    if longest > _MAX_DIGITS or max(map(int, children)) >= len(children) + _MAX_GAPS:
         worst = max(children, key=len)
         raise ValueError(
             f"[tree_unflatten] got the index {worst[:20]} beside {len(children)} leaves, "
-            f"expected at most {_MOST_GAPS} places without a leaf"
+            f"expected at most {_MAX_GAPS} places without a leaf"
         )
     level: list[Any] = [{} for _ in range(max(map(int, children)) + 1)]
     for key, child in children.items():
@@ -249,10 +406,10 @@ def _unflatten(items: list[tuple[str, Any]]) -> Any:
 
 
 def _are_indices(keys: Collection[str]) -> bool:
-    """Whether the keys are numbers of which no two are equal, as "1" and "01" are."""
+    """Whether the keys are distinct integers; "1" and "01" are the same one."""
     if not all(key.isdecimal() for key in keys):
         return False
-    is_short = max(map(len, keys)) <= _MOST_DIGITS
+    is_short = max(map(len, keys)) <= _MAX_DIGITS
     return not is_short or len({int(key) for key in keys}) == len(keys)
 
 
@@ -262,9 +419,9 @@ def _check_function(op: str, name: str, value: Any) -> None:
 
 
 def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None) -> Any:
-    if _is_nothing(tree_a):
+    if _is_missing(tree_a):
         return tree_b
-    if _is_nothing(tree_b):
+    if _is_missing(tree_b):
         return tree_a
     if isinstance(tree_a, _SEQUENCES) and isinstance(tree_b, _SEQUENCES):
         longest = max(len(tree_a), len(tree_b))
@@ -304,13 +461,13 @@ def _append_to(pairs: list[tuple[str, Any]]) -> Callable[[str, Any], None]:
 
 
 def _rebuild(like: Any, children: list[Any]) -> Any:
-    """A sequence of `like`'s type, which may be a subclass or a named tuple; a list for a state.
+    """A sequence of the type of `like`, subclasses and named tuples included; a list for a state.
 
-    The children are a list, not a generator: one that recurses takes of the thread's own stack at
-    each level, which may end before Python's limit does.
+    The children are a list, not a generator: a generator that recurses uses the C stack at each
+    level, which may overflow before Python's recursion limit is reached.
     """
     if isinstance(like, tuple):
-        # The constructors of tuples may take other arguments, those of named tuples do.
+        # Constructors of subclasses, such as named tuples, may take other arguments.
         return tuple.__new__(type(like), children)
     return type(like)(children) if isinstance(like, list) else children
 
@@ -325,7 +482,7 @@ def _merge_places(a: Any, b: Any, merge_fn: Callable[[Any, Any], Any] | None) ->
     return a if b is _MISSING else _merge(a, b, merge_fn)
 
 
-def _is_nothing(tree: Any) -> bool:
+def _is_missing(tree: Any) -> bool:
     return tree is None or (isinstance(tree, (list, tuple, dict)) and len(tree) == 0)
 
 

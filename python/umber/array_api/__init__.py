@@ -1,9 +1,10 @@
-"""The array API standard: its functions as it says they are, over the same arrays as `umber.core`.
+"""The functions of the array API standard, over the arrays of `umber.core`.
 
-Almost all of it is `umber.core` itself. What is here instead is what MLX and the standard answer in
-two ways: indices (int64 here, uint32 there), cumulative sums of small integers, and the names of a
-few parameters. `x.__array_namespace__()` gives this module, `api_version=` an older version of it;
-`UMBER_ARRAY_API_VERSION` in the environment says which one this module itself is.
+Nearly all of them are those of `umber.core`. The others are here where MLX and the standard differ:
+the dtype of indices (int64 in the standard, uint32 in MLX), cumulative sums of small integers, and
+names of parameters. ``x.__array_namespace__()`` returns this module, or an older version of the
+standard for `api_version`. The environment variable `UMBER_ARRAY_API_VERSION` chooses the version
+that this module itself follows.
 """
 
 import umber.core as _core
@@ -165,16 +166,16 @@ from ._sets import (
 )
 from ._sorting import argsort as argsort
 from ._statistics import cumulative_prod as cumulative_prod, cumulative_sum as cumulative_sum
-from ._versions import speak_as_asked as _speak_as_asked
+from ._versions import apply_requested_version as _apply_requested_version
 
 __array_api_version__: str
 
 
 def __getattr__(name: str) -> object:
-    """What the standard lacks and clients ask for all the same is that of `umber.core`."""
+    """Look up names that the standard lacks in `umber.core`."""
     if not name.startswith("_") and hasattr(_core, name):
         return getattr(_core, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-_speak_as_asked(globals())
+_apply_requested_version(globals())

@@ -1,4 +1,4 @@
-"""Creation functions that have other parameters, or another answer, in MLX."""
+"""Creation functions whose parameters or results differ from those of `umber.core`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,23 @@ def full(
     dtype: mx.Dtype | None = None,
     device: mx.Device | None = None,
 ) -> mx.array:
-    """An array with one value everywhere, of the value's default dtype unless one is given.
+    """Array filled with one value.
 
-    The value may be a 0-d array.
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the result.
+    fill_value : scalar or 0-d array
+        The value.
+    dtype : Dtype, optional
+        Dtype of the result. Default: the default dtype of the kind of `fill_value`.
+    device : Device, optional
+        Device of the result. Default: the default device.
+
+    Returns
+    -------
+    array
+        An array of the given shape.
     """
     return mx.full(shape, fill_value, dtype, device=device)
 
@@ -28,7 +42,24 @@ def full_like(
     dtype: mx.Dtype | None = None,
     device: mx.Device | None = None,
 ) -> mx.array:
-    """One value everywhere, in the shape of `x`, and in its dtype unless one is given."""
+    """Array filled with one value, of the shape of another array.
+
+    Parameters
+    ----------
+    x : array
+        The array whose shape is used.
+    fill_value : scalar or 0-d array
+        The value.
+    dtype : Dtype, optional
+        Dtype of the result. Default: that of `x`.
+    device : Device, optional
+        Device of the result. Default: the default device.
+
+    Returns
+    -------
+    array
+        An array of the shape of `x`.
+    """
     return mx.full_like(x, fill_value, dtype, device=device)
 
 
@@ -40,9 +71,26 @@ def asarray(
     device: mx.Device | None = None,
     copy: bool | None = None,
 ) -> mx.array:
-    """An array of `obj`, over its memory where that can be shared and no copy is asked for.
+    """Convert an object to an array, without a copy where possible.
 
-    With `copy=False` an array is given back as it is: what is written to one is seen in the other.
+    Parameters
+    ----------
+    obj : array_like
+        The object: an array, a number, nested sequences of numbers, or an object that exports
+        memory.
+    dtype : Dtype, optional
+        Dtype of the result. Default: that of `obj`, or the default dtype of its kind.
+    device : Device, optional
+        Device of the result. Default: the default device.
+    copy : bool, optional
+        True copies always; False raises ValueError where a copy would be necessary. Default: copy
+        only where necessary.
+
+    Returns
+    -------
+    array
+        The array. With ``copy=False`` an array is returned itself, so that writes to either are
+        visible in both.
     """
     array = mx.asarray(obj, dtype, device=device, copy=copy)
     return obj if copy is False and isinstance(obj, mx.array) else array

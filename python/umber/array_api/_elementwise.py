@@ -1,4 +1,4 @@
-"""Elementwise functions whose parameters have other names in MLX."""
+"""Elementwise functions whose parameters have other names in `umber.core`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,19 @@ def clip(
     min: mx.array | int | float | None = None,
     max: mx.array | int | float | None = None,
 ) -> mx.array:
-    """`x` limited to `min` and `max`, in the dtype of `x`; not-a-number stays.
+    """Limit the elements of an array to a range.
 
-    A limit is a number or an array that broadcasts with `x`; `None` does not limit.
+    Parameters
+    ----------
+    x : array
+        The array.
+    min, max : scalar or array, optional
+        Limits, which broadcast with `x`. Default: no limit.
+
+    Returns
+    -------
+    array
+        ``minimum(maximum(x, min), max)`` in the dtype of `x`. NaN stays NaN.
     """
     clipped = mx.clip(x, min, max)
     return mx.astype(clipped, x.dtype, copy=False)

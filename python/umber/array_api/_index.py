@@ -1,6 +1,6 @@
-"""Indices as the array API standard has them: of the default index dtype, which is int64.
+"""The dtype of indices: int64, as in the array API standard.
 
-MLX's functions answer uint32, from which `i - 1` wraps around.
+The functions of MLX return uint32, in which ``i - 1`` wraps around.
 """
 
 import umber.core as mx

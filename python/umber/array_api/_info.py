@@ -1,4 +1,4 @@
-"""What can be asked of the namespace itself."""
+"""What the namespace tells of itself."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ._index import INDEX
 
 
 class ArrayNamespaceInfo(mx.ArrayNamespaceInfo):
-    """What the namespace is capable of, and which devices and dtypes it has."""
+    """Capabilities, devices and dtypes of the namespace."""
 
     def default_dtypes(self, *, device: mx.Device | None = None) -> dict[str, mx.Dtype]:
-        """The dtypes of arrays where none is given, by kind; "indexing" is that of indices."""
+        """Default dtypes by kind; ``"indexing"`` is the dtype of indices."""
         return {**super().default_dtypes(device=device), "indexing": INDEX}

@@ -1,4 +1,4 @@
-"""Manipulation functions that answer tuples: MLX's `broadcast_arrays` gives a list."""
+"""Manipulation functions that return tuples where `umber.core` returns lists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from umber._errors import guard
 
 
 def broadcast_arrays(*arrays: mx.array) -> tuple[mx.array, ...]:
-    """All arrays broadcast to their common shape (a list before version 2025.12)."""
+    """Broadcast arrays to their common shape.
+
+    Parameters
+    ----------
+    *arrays : array
+        The arrays.
+
+    Returns
+    -------
+    tuple of array
+        The arrays in the common shape; before version 2025.12 of the standard, a list.
+    """
     return tuple(mx.broadcast_arrays(*arrays))
 
 

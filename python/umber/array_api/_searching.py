@@ -1,4 +1,4 @@
-"""Searching functions: indices and counts have the default index dtype."""
+"""Searching functions, whose indices and counts are int64."""
 
 from __future__ import annotations
 
@@ -11,26 +11,84 @@ from ._index import index
 
 
 def argmax(x: mx.array, /, *, axis: int | None = None, keepdims: bool = False) -> mx.array:
-    """Index of the first largest element along `axis`, or of the flattened array."""
+    """Index of the maximum along an axis.
+
+    Parameters
+    ----------
+    x : array
+        The array.
+    axis : int, optional
+        The axis. Default: the flattened array.
+    keepdims : bool, optional
+        Whether the axis is kept with length 1. Default: False.
+
+    Returns
+    -------
+    array
+        Indices, int64; of equal maxima, the first.
+    """
     return index(mx.argmax(x, axis, keepdims))
 
 
 def argmin(x: mx.array, /, *, axis: int | None = None, keepdims: bool = False) -> mx.array:
-    """Index of the first smallest element along `axis`, or of the flattened array."""
+    """Index of the minimum along an axis.
+
+    Parameters
+    ----------
+    x : array
+        The array.
+    axis : int, optional
+        The axis. Default: the flattened array.
+    keepdims : bool, optional
+        Whether the axis is kept with length 1. Default: False.
+
+    Returns
+    -------
+    array
+        Indices, int64; of equal minima, the first.
+    """
     return index(mx.argmin(x, axis, keepdims))
 
 
 def count_nonzero(
     x: mx.array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> mx.array:
-    """How many elements over `axis`, all axes by default, are different from zero."""
+    """Number of elements that are not zero.
+
+    Parameters
+    ----------
+    x : array
+        The array.
+    axis : int or tuple of int, optional
+        Axes to count over. Default: all axes.
+    keepdims : bool, optional
+        Whether the axes are kept with length 1. Default: False.
+
+    Returns
+    -------
+    array
+        Counts, int64.
+    """
     return index(mx.count_nonzero(x, axis=axis, keepdims=keepdims))
 
 
 def nonzero(x: mx.array, /) -> tuple[mx.array, ...]:
-    """The indices of the elements that are not zero, an array for each axis, in row-major order.
+    """Indices of the elements that are not zero.
 
-    `x` has at least one axis and is evaluated, since its values decide the shape.
+    Parameters
+    ----------
+    x : array
+        An array with at least one axis. It is evaluated, since its values decide the shape.
+
+    Returns
+    -------
+    tuple of array
+        Indices, int64, one array for each axis, in row-major order.
+
+    Raises
+    ------
+    ValueError
+        If `x` has no axes.
     """
     if x.ndim == 0:
         raise ValueError("[nonzero] got a 0-d array, expected at least one axis")
@@ -45,10 +103,23 @@ def searchsorted(
     side: Literal["left", "right"] = "left",
     sorter: mx.array | None = None,
 ) -> mx.array:
-    """Where each element of `x2` would go into the sorted `x1` of one axis.
+    """Positions at which elements would be inserted into a sorted array.
 
-    Before (`side="left"`) or behind (`"right"`) equal elements. `sorter` holds the indices that
-    bring `x1` in order.
+    Parameters
+    ----------
+    x1 : array
+        A sorted array of one axis.
+    x2 : scalar or array
+        The elements.
+    side : {"left", "right"}, optional
+        Whether positions are before or after equal elements. Default: ``"left"``.
+    sorter : array, optional
+        Indices that sort `x1`. Default: `x1` is sorted.
+
+    Returns
+    -------
+    array
+        Positions, int64, in the shape of `x2`.
     """
     return index(mx.searchsorted(x1, x2, side, sorter))
 

@@ -1,4 +1,4 @@
-"""Set functions: indices and counts have the default index dtype."""
+"""Set functions, whose indices and counts are int64."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._index import index
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` answers."""
+    """The result of `unique_all`."""
 
     values: mx.array
     indices: mx.array
@@ -20,36 +20,67 @@ class UniqueAllResult(NamedTuple):
 
 
 class UniqueCountsResult(NamedTuple):
-    """What `unique_counts` answers."""
+    """The result of `unique_counts`."""
 
     values: mx.array
     counts: mx.array
 
 
 class UniqueInverseResult(NamedTuple):
-    """What `unique_inverse` answers."""
+    """The result of `unique_inverse`."""
 
     values: mx.array
     inverse_indices: mx.array
 
 
 def unique_all(x: mx.array, /) -> UniqueAllResult:
-    """The distinct elements: where each is first, which of them each is, how often it occurs.
+    """Distinct elements with first indices, inverse indices and counts.
 
-    They rise; every not-a-number counts for itself. `x` is evaluated.
+    Parameters
+    ----------
+    x : array
+        The array. It is evaluated, since its values decide the shape.
+
+    Returns
+    -------
+    UniqueAllResult
+        ``values``, ascending; ``indices`` of the first occurrences in the flattened `x`;
+        ``inverse_indices`` of the elements of `x` in ``values``; ``counts``. Every NaN is distinct.
     """
     values, *places = mx.unique_all(x)
     return UniqueAllResult(values, *map(index, places))
 
 
 def unique_counts(x: mx.array, /) -> UniqueCountsResult:
-    """The distinct elements and how often each occurs; every not-a-number counts for itself."""
+    """Distinct elements and their counts.
+
+    Parameters
+    ----------
+    x : array
+        The array. It is evaluated, since its values decide the shape.
+
+    Returns
+    -------
+    UniqueCountsResult
+        ``values``, ascending, and ``counts``. Every NaN is distinct.
+    """
     values, counts = mx.unique_counts(x)
     return UniqueCountsResult(values, index(counts))
 
 
 def unique_inverse(x: mx.array, /) -> UniqueInverseResult:
-    """The distinct elements and which of them each element of `x` is."""
+    """Distinct elements and the index of every element among them.
+
+    Parameters
+    ----------
+    x : array
+        The array. It is evaluated, since its values decide the shape.
+
+    Returns
+    -------
+    UniqueInverseResult
+        ``values``, ascending, and ``inverse_indices`` of the shape of `x`. Every NaN is distinct.
+    """
     values, inverse = mx.unique_inverse(x)
     return UniqueInverseResult(values, index(inverse))
 

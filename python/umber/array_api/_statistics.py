@@ -1,4 +1,4 @@
-"""Cumulative sums and products: small integers answer the default integer dtype, as in `sum`."""
+"""Cumulative sums and products, which widen small integers as `sum` does."""
 
 from __future__ import annotations
 
@@ -35,7 +35,29 @@ def cumulative_sum(
     dtype: mx.Dtype | None = None,
     include_initial: bool = False,
 ) -> mx.array:
-    """Sum so far along `axis`, which may be left out for one axis; may begin with zero."""
+    """Cumulative sum along an axis.
+
+    Parameters
+    ----------
+    x : array
+        The array.
+    axis : int, optional
+        The axis; it may be omitted for one axis.
+    dtype : Dtype, optional
+        Dtype of the result. Default: that of `sum`, which widens small integers.
+    include_initial : bool, optional
+        Whether the result begins with 0, and is one element longer. Default: False.
+
+    Returns
+    -------
+    array
+        Sums up to and including each element.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is omitted and `x` does not have one axis.
+    """
     return _scan(mx.cumulative_sum, x, axis, dtype, include_initial)
 
 
@@ -47,7 +69,29 @@ def cumulative_prod(
     dtype: mx.Dtype | None = None,
     include_initial: bool = False,
 ) -> mx.array:
-    """Product so far along `axis`, which may be left out for one axis; may begin with one."""
+    """Cumulative product along an axis.
+
+    Parameters
+    ----------
+    x : array
+        The array.
+    axis : int, optional
+        The axis; it may be omitted for one axis.
+    dtype : Dtype, optional
+        Dtype of the result. Default: that of `sum`, which widens small integers.
+    include_initial : bool, optional
+        Whether the result begins with 1, and is one element longer. Default: False.
+
+    Returns
+    -------
+    array
+        Products up to and including each element.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is omitted and `x` does not have one axis.
+    """
     return _scan(mx.cumulative_prod, x, axis, dtype, include_initial)
 
 

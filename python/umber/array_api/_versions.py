@@ -1,7 +1,7 @@
-"""The namespace as one version of the standard has it.
+"""The namespace in each version of the array API standard.
 
-Versions before 2025.12 ask for lists where it asks for tuples; apart from that a newer version
-holds the older ones. Clients tell namespaces apart by their names, so that all have the same.
+Versions before 2025.12 require lists where later ones require tuples; apart from that a version
+includes the older ones. Clients recognise namespaces by name, so all versions have the same name.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ._info import ArrayNamespaceInfo
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 NEWEST = VERSIONS[-1]
 _PACKAGE = __name__.rpartition(".")[0]
-# Functions that answer several arrays, as a list before this version.
+# Functions that return several arrays: a list before this version, a tuple since.
 _TUPLES_SINCE = "2025.12"
 _SEVERAL = ("broadcast_arrays", "meshgrid")
 
 
 def check(version: str, op: str) -> str:
-    """The version, if it is one that is spoken."""
+    """Return the version if it is supported, else raise."""
     if version not in VERSIONS:
         known = f"'{VERSIONS[0]}' to '{NEWEST}'"
         raise ValueError(f"[{op}] got version {version!r}, expected one from {known}")
@@ -32,7 +32,7 @@ def check(version: str, op: str) -> str:
 
 
 def namespace(version: str | None = None) -> ModuleType:
-    """The module of the standard's functions in a version; without one `umber.array_api` itself."""
+    """The module of a version of the standard; without one, `umber.array_api` itself."""
     package = sys.modules[_PACKAGE]
     if version is None or version == package.__array_api_version__:
         return package
@@ -44,23 +44,23 @@ def _made(version: str) -> ModuleType:
     package = sys.modules[_PACKAGE]
     made = ModuleType(_PACKAGE, package.__doc__)
     vars(made).update(public(vars(package)))
-    speak(vars(made), version)
+    apply_version(vars(made), version)
     return made
 
 
 def public(names: dict[str, Any]) -> dict[str, Any]:
-    """What a namespace has for its users."""
+    """The public names of a namespace."""
     return {name: value for name, value in names.items() if not name.startswith("_")}
 
 
-def speak_as_asked(names: dict[str, Any]) -> None:
-    """Make a namespace one of the version that the environment asks for, the newest by default."""
+def apply_requested_version(names: dict[str, Any]) -> None:
+    """Give a namespace the version that the environment asks for, by default the newest."""
     variable = "UMBER_ARRAY_API_VERSION"
-    speak(names, check(os.environ.get(variable, NEWEST), variable))
+    apply_version(names, check(os.environ.get(variable, NEWEST), variable))
 
 
-def speak(names: dict[str, Any], version: str) -> None:
-    """Put into a namespace what is particular to a version."""
+def apply_version(names: dict[str, Any], version: str) -> None:
+    """Put the functions that depend on the version into a namespace."""
     names["__array_api_version__"] = version
     is_old = version < _TUPLES_SINCE
     for name in _SEVERAL:
@@ -81,13 +81,13 @@ def _listing(function: Callable) -> Callable:
 
 class _InfoWithLists(ArrayNamespaceInfo):
     def devices(self) -> list:
-        """The devices that there are."""
+        """The devices, as a list."""
         return list(super().devices())
 
 
 def _informer(info: type) -> Callable:
     def __array_namespace_info__() -> ArrayNamespaceInfo:
-        """What can be asked of this namespace: its capabilities, devices and dtypes."""
+        """Capabilities, devices and dtypes of this namespace."""
         return info()
 
     return __array_namespace_info__

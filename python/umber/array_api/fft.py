@@ -1,4 +1,4 @@
-"""Fourier transforms, an extension of the array API standard: all are `umber.core.fft`'s."""
+"""Fourier transforms, an extension of the array API standard: the functions of `umber.core.fft`."""
 
 from umber.core.fft import (
     fft as fft,

@@ -1,4 +1,4 @@
-"""Linear algebra, an extension of the array API standard: all of it is `umber.core.linalg`'s."""
+"""Linear algebra, an extension of the array API standard: the functions of `umber.core.linalg`."""
 
 from umber.core.linalg import (
     cholesky as cholesky,

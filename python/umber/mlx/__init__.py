@@ -1,13 +1,12 @@
-"""Programs for MLX, run as they are: `import mlx` gives umber's modules.
+"""Run programs written for MLX: `import mlx` gives the modules of umber.
 
-`python -m umber.mlx PROGRAM` runs a program that way; `install()` does it for the process that
-calls it, before its first `import mlx`. What is answered: `mlx` with its `core`, `nn`,
-`optimizers` and `utils` and all modules below them that umber has, as the very modules of umber,
-so that classes, `isinstance` and pickles agree. A module that umber lacks is a
-`ModuleNotFoundError` that says so.
+``python -m umber.mlx PROGRAM`` runs a program that way. `install` does it for the process that
+calls it, before its first ``import mlx``. Then `mlx`, its `core`, `nn`, `optimizers` and `utils`
+and the modules below them are the modules of umber themselves, so that classes, `isinstance` and
+pickles agree. Importing a module that umber lacks raises `ModuleNotFoundError`.
 
-Asked for its version, in `mlx.core.__version__` or `importlib.metadata.version("mlx")`, the answer
-is `MLX_VERSION`, since programs ask in order to learn what they may call.
+`mlx.core.__version__` and ``importlib.metadata.version("mlx")`` are `MLX_VERSION`, the version of
+MLX whose API umber follows.
 """
 
 from umber.mlx.hook import MlxImportedError, install, uninstall

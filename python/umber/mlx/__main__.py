@@ -28,7 +28,7 @@ umber's.
 
 
 def main(arguments: list[str]) -> None:
-    """Run what the arguments of the command line ask for."""
+    """Run the program that the command line names."""
     first, *rest = arguments or [""]
     if first in ("-h", "--help"):
         print(USAGE, end="")
@@ -68,7 +68,7 @@ def _run_path(path: str, arguments: list[str]) -> None:
     folder = os.path.abspath(path)
     spec = PathFinder.find_spec("__main__", [folder])
     if spec is not None:
-        # Even where a script's folder is not searched, a program that is a folder is.
+        # A program that is a folder is on the path even in safe-path mode.
         sys.path[: not sys.flags.safe_path] = [folder]
         _run_spec(spec)
         return
@@ -126,7 +126,7 @@ def _begin_path_with(entry: str) -> None:
 
 
 def _new_main(**attributes: object) -> ModuleType:
-    """A fresh `__main__`, which takes the place of this file's."""
+    """A fresh `__main__` module, which replaces that of this file."""
     module = ModuleType("__main__")
     vars(module).update(attributes, __builtins__=builtins)
     sys.modules["__main__"] = module
@@ -138,7 +138,7 @@ def _run(code: CodeType, module: ModuleType) -> None:
 
 
 def _hide_our_frames(error: BaseException) -> None:
-    """Let the traceback of an error that ends the program begin where the program does."""
+    """Let the traceback of an error that ends the program begin in the program."""
     frames = error.__traceback__
     while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next

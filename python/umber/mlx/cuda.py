@@ -2,5 +2,11 @@
 
 
 def is_available() -> bool:
-    """Whether arrays can live on an Nvidia GPU: they cannot."""
+    """Whether an Nvidia GPU is available: it is not.
+
+    Returns
+    -------
+    bool
+        False.
+    """
     return False

@@ -1,4 +1,4 @@
-"""`mlx.core.distributed` for one process: a group of one, in which there is nothing to exchange."""
+"""`mlx.core.distributed` for one process: a group of one, so there is nothing to communicate."""
 
 from __future__ import annotations
 
@@ -25,23 +25,59 @@ _BACKENDS = ("any", "mpi", "nccl", "jaccl", "ring")
 
 
 class Group:
-    """The processes that work together: this one."""
+    """A group of processes, which has one member: this process."""
 
     def rank(self) -> int:
-        """The number of this process in the group."""
+        """Rank of this process in the group.
+
+        Returns
+        -------
+        int
+            0.
+        """
         return 0
 
     def size(self) -> int:
-        """How many processes the group has."""
+        """Number of processes in the group.
+
+        Returns
+        -------
+        int
+            1.
+        """
         return 1
 
     def split(self, color: int, key: int = -1) -> Group:
-        """The part of the group that passes the same `color`; one process has no parts."""
+        """Split the group; a group of one process cannot be split.
+
+        Parameters
+        ----------
+        color : int
+            Processes of the same color would form a group.
+        key : int, optional
+            Order of the ranks. Default: -1.
+
+        Raises
+        ------
+        RuntimeError
+            Always.
+        """
         raise RuntimeError("[distributed.split] got a group of one process, expected several")
 
 
 def is_available(backend: str = "any") -> bool:
-    """Whether processes can exchange arrays: they cannot."""
+    """Whether processes can communicate: they cannot.
+
+    Parameters
+    ----------
+    backend : str, optional
+        The backend. Default: ``"any"``.
+
+    Returns
+    -------
+    bool
+        False.
+    """
     return False
 
 
@@ -51,12 +87,28 @@ def init(
     *,
     all_gather_factory: Callable[[int, int], Callable[[bytes, int], bytes]] | None = None,
 ) -> Group:
-    """The group of all processes, which is this one alone.
+    """Group of all processes, which is this process alone.
 
-    Args:
-        strict: whether a group of one is an error.
-        backend: `"any"`, `"mpi"`, `"nccl"`, `"jaccl"` or `"ring"`.
-        all_gather_factory: not called.
+    Parameters
+    ----------
+    strict : bool, optional
+        Whether to raise if there is no backend, as is always the case. Default: False.
+    backend : {"any", "mpi", "nccl", "jaccl", "ring"}, optional
+        The backend. Default: ``"any"``.
+    all_gather_factory : callable, optional
+        Never called.
+
+    Returns
+    -------
+    Group
+        A group of one process.
+
+    Raises
+    ------
+    ValueError
+        If the backend is unknown.
+    RuntimeError
+        If `strict` is true.
     """
     if backend not in _BACKENDS:
         expected = ", ".join(map(repr, _BACKENDS))
@@ -66,7 +118,7 @@ def init(
     return Group()
 
 
-def _from_all(name: str, says: str) -> Callable[..., mx.array]:
+def _collective(name: str, summary: str) -> Callable[..., mx.array]:
     def exchange(
         x: mx.array, *, group: Group | None = None, stream: mx.Stream | mx.Device | None = None
     ) -> mx.array:
@@ -77,15 +129,35 @@ def _from_all(name: str, says: str) -> Callable[..., mx.array]:
         return x if isinstance(x, mx.array) else mx.array(x)
 
     exchange.__name__ = exchange.__qualname__ = name
-    exchange.__doc__ = f"{says}: `x` itself, there being no other process."
+    exchange.__doc__ = f"""{summary}.
+
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    group : Group, optional
+        The group. Default: this process.
+    stream : Stream or Device, optional
+        Without effect.
+
+    Returns
+    -------
+    array
+        `x` itself, since there is no other process.
+
+    Raises
+    ------
+    TypeError
+        If `group` is not a Group.
+    """
     return exchange
 
 
-all_sum = _from_all("all_sum", "The sum of every process's `x`")
-all_max = _from_all("all_max", "The maximum of every process's `x`")
-all_min = _from_all("all_min", "The minimum of every process's `x`")
-all_gather = _from_all("all_gather", "Every process's `x`, concatenated")
-sum_scatter = _from_all("sum_scatter", "This process's part of the sum of every process's `x`")
+all_sum = _collective("all_sum", "Sum of an array over all processes")
+all_max = _collective("all_max", "Elementwise maximum of an array over all processes")
+all_min = _collective("all_min", "Elementwise minimum of an array over all processes")
+all_gather = _collective("all_gather", "Concatenation of the arrays of all processes")
+sum_scatter = _collective("sum_scatter", "Part of this process in the sum over all processes")
 
 
 def _refuse(name: str) -> NoReturn:
@@ -99,7 +171,24 @@ def send(
     group: Group | None = None,
     stream: mx.Stream | mx.Device | None = None,
 ) -> mx.array:
-    """Send `x` to process `dst`, which there is not: a `ValueError`."""
+    """Send an array to another process: raises ValueError, since there is none.
+
+    Parameters
+    ----------
+    x : array
+        The array.
+    dst : int
+        Rank of the receiver.
+    group : Group, optional
+        The group. Default: this process.
+    stream : Stream or Device, optional
+        Without effect.
+
+    Raises
+    ------
+    ValueError
+        Always.
+    """
     _refuse("send")
 
 
@@ -111,7 +200,26 @@ def recv(
     group: Group | None = None,
     stream: mx.Stream | mx.Device | None = None,
 ) -> mx.array:
-    """Receive from process `src`, which there is not: a `ValueError`."""
+    """Receive an array from another process: raises ValueError, since there is none.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        Shape of the array.
+    dtype : Dtype
+        Dtype of the array.
+    src : int
+        Rank of the sender.
+    group : Group, optional
+        The group. Default: this process.
+    stream : Stream or Device, optional
+        Without effect.
+
+    Raises
+    ------
+    ValueError
+        Always.
+    """
     _refuse("recv")
 
 
@@ -122,5 +230,22 @@ def recv_like(
     group: Group | None = None,
     stream: mx.Stream | mx.Device | None = None,
 ) -> mx.array:
-    """Receive an array like `x` from process `src`, which there is not: a `ValueError`."""
+    """Receive an array like `x` from another process: raises ValueError, since there is none.
+
+    Parameters
+    ----------
+    x : array
+        An array of the same shape and dtype.
+    src : int
+        Rank of the sender.
+    group : Group, optional
+        The group. Default: this process.
+    stream : Stream or Device, optional
+        Without effect.
+
+    Raises
+    ------
+    ValueError
+        Always.
+    """
     _refuse("recv_like")

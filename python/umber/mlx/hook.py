@@ -1,4 +1,4 @@
-"""The import hook: a finder that answers for `mlx`, and what else a program may ask about it."""
+"""The import hook: a finder for `mlx`, and what programs ask of `mlx` besides."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from umber.mlx import cuda, distributed, metal
 from umber.mlx.names import Renaming, is_ours, name_of_contents
 from umber.mlx.version import MLX_VERSION
 
-_ANSWERED = {"core", "nn", "optimizers", "utils"}
-# What MLX's wheel has besides, which serves the wheel itself.
+_PROVIDED = {"core", "nn", "optimizers", "utils"}
+# Modules of MLX's wheel that only the wheel itself uses.
 _REFUSED = {"__array_api_info", "__main__", "_distributed_utils", "_reprlib_fix", "extension"}
-# The version that umber.core gives itself, in place of which programs are told that of MLX.
+# The version of umber.core, which MLX's replaces while the hook is installed.
 _VERSION = umber.core.__version__
-# What programs ask of `mlx.core`, where umber.core has nothing of its own by that name.
+# Names of `mlx.core` that programs use and umber.core lacks.
 _STAND_INS = {
     "cuda": cuda,
     "distributed": distributed,
     "metal": metal,
-    # The classes of what `compile` and `printoptions` return.
+    # The classes of the results of `compile` and `printoptions`.
     "_gc_func": type(umber.core.compile(lambda: None)),
     "_PrintOptionsContext": type(umber.core.printoptions()),
 }
@@ -42,28 +42,47 @@ _METADATA = f"""\
 Metadata-Version: 2.1
 Name: mlx
 Version: {MLX_VERSION}
-Summary: umber, answering for MLX
+Summary: umber in place of MLX
 """
 
 
 class MlxImportedError(ImportError):
-    """The process has imported the real MLX, which umber cannot replace any more."""
+    """The process has imported the real MLX, which umber can no longer replace."""
 
 
 def install() -> None:
-    """Let umber answer for `mlx` from now on, here and in the processes that are started from here.
+    """Make `import mlx` give the modules of umber, in this process and those it starts.
 
-    Calling it again changes nothing. `umber.core` gets the names that programs ask of `mlx.core`
-    and that it lacks, `cuda`, `distributed` and `metal`, and as `__version__` that of MLX.
-    `array` makes float32 and complex64 of other libraries' float64 and complex128 where no dtype is
-    given, and negative class indices count from the end in `nn.losses`, as they do there. Dtypes,
-    classes, functions and modules go by MLX's names.
+    Calling it again changes nothing.
 
-    Interpreters that this process starts have the hook too, unless they are told to ignore the
-    environment (`-I`, `-E`) or to start without `site` (`-S`).
+    Raises
+    ------
+    MlxImportedError
+        If the real MLX has been imported already, or `sys.modules` forbids its import.
 
-    Raises:
-        MlxImportedError: the real MLX has been imported already.
+    See Also
+    --------
+    uninstall
+
+    Notes
+    -----
+    `umber.core` gets what programs ask of `mlx.core` and it lacks: `cuda`, `distributed` and
+    `metal`, and as `__version__` that of MLX. `array` converts float64 and complex128 of other
+    libraries to float32 and complex64 where no dtype is given, and negative class indices count
+    from the end in `nn.losses`, as in MLX. Dtypes, classes, functions and modules have the names
+    they have in MLX.
+
+    Python processes that this process starts have the hook, too, unless they ignore the environment
+    (`-I`, `-E`) or start without `site` (`-S`).
+
+    Examples
+    --------
+    >>> import umber.mlx
+    >>> umber.mlx.install()
+    >>> import mlx.core
+    >>> mlx.core is mx
+    True
+    >>> umber.mlx.uninstall()
     """
     with _lock:
         if _finder in sys.meta_path:
@@ -95,9 +114,18 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Undo `install`: the next `import mlx` finds the real MLX, or nothing.
+    """Undo `install`: the next `import mlx` finds the real MLX, if it is installed.
 
-    Modules that a program has imported stay what they are. Without `install` nothing happens.
+    Modules that a program has imported stay as they are. Without `install` nothing happens.
+
+    See Also
+    --------
+    install
+
+    Examples
+    --------
+    >>> import umber.mlx
+    >>> umber.mlx.uninstall()
     """
     with _lock:
         _children.stop()
@@ -117,7 +145,7 @@ def uninstall() -> None:
 
 
 def module_name(ours: str) -> str:
-    """What the module that a class or function of umber says it is from is called now."""
+    """The current name of the module that a class or function of umber belongs to."""
     return (_finder in sys.meta_path and name_of_contents(ours)) or ours
 
 
@@ -130,7 +158,7 @@ def _modules_of_mlx() -> list[tuple[str, ModuleType | None]]:
 
 
 class _Loader(Loader):
-    """Gives a module of umber under MLX's name."""
+    """Loads a module of umber under MLX's name."""
 
     def __init__(self, ours: str) -> None:
         self._ours = ours
@@ -142,17 +170,16 @@ class _Loader(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        # The module has run under its own name; between the two calls the import system has put
-        # MLX's spec on it.
+        # The module has run under its own name; the import system has since set MLX's spec.
         module.__spec__ = self._spec
         with _lock:
             if _finder in sys.meta_path:
-                # No finder is asked for what lies inside a module that is no package.
+                # No finder is called for names inside a module that is not a package.
                 _renaming.extend()
 
 
 class _Distribution(Distribution):
-    """What `importlib.metadata` tells of the distribution named mlx."""
+    """Metadata of the distribution `mlx`, for `importlib.metadata`."""
 
     def read_text(self, filename: str) -> str | None:
         return _METADATA if filename == "METADATA" else None
@@ -162,7 +189,7 @@ class _Distribution(Distribution):
 
 
 class _Finder(DistributionFinder):
-    """Answers for `mlx` and everything below it, and leaves all other names alone."""
+    """Finds `mlx` and everything below it, and no other name."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -171,8 +198,8 @@ class _Finder(DistributionFinder):
         if root != "mlx":
             return None
         ours = ".".join(["umber", *below])
-        is_answered = {*below[:1]} <= _ANSWERED
-        if not is_answered:
+        is_provided = {*below[:1]} <= _PROVIDED
+        if not is_provided:
             if len(below) > 1:
                 return None
             beside = _find_beside(fullname, target)
@@ -181,8 +208,8 @@ class _Finder(DistributionFinder):
         found = importlib.util.find_spec(ours)
         if found is None:
             return None
-        if not is_answered:
-            # Other finders must not be asked: they would find it in umber's folder.
+        if not is_provided:
+            # Raise here, since other finders would find it in umber's folder.
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: umber answers for mlx and has no such module",
                 name=fullname,
@@ -199,7 +226,7 @@ class _Finder(DistributionFinder):
 
 
 def _find_beside(fullname: str, target: ModuleType | None) -> ModuleSpec | None:
-    """The spec of a package that others have installed below `mlx`, such as `mlx.data`."""
+    """The spec of a separately installed package below `mlx`, such as `mlx.data`."""
     if fullname.partition(".")[2] in _REFUSED:
         return None
     return PathFinder.find_spec(fullname, [os.path.join(p, "mlx") for p in sys.path], target)
@@ -221,5 +248,5 @@ _preparation_data = multiprocessing.spawn.get_preparation_data
 
 @functools.wraps(_preparation_data)
 def _tell_children(name: str) -> dict[str, Any]:
-    # A spawned child reads this before it runs the program's main module, which imports mlx.
+    # A spawned child unpickles this before it runs the main module, which imports mlx.
     return {**_preparation_data(name), "umber.mlx": _InstallOnArrival()}

@@ -1,4 +1,4 @@
-"""`mlx.core.metal` where umber runs on CPUs: no Metal, and the memory functions that moved."""
+"""`mlx.core.metal` where umber runs on CPUs: no Metal, and the memory functions of `mlx.core`."""
 
 from umber.core import (
     clear_cache,
@@ -29,13 +29,25 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Whether arrays can live on an Apple GPU: they cannot."""
+    """Whether an Apple GPU is available: it is not.
+
+    Returns
+    -------
+    bool
+        False.
+    """
     return False
 
 
 def start_capture(path: str) -> None:
-    """Record what an Apple GPU does from now on: nothing, and no file is written."""
+    """Start a GPU capture. Does nothing, and writes no file.
+
+    Parameters
+    ----------
+    path : str
+        Path of the capture.
+    """
 
 
 def stop_capture() -> None:
-    """End the recording that `start_capture` began."""
+    """Stop the GPU capture that `start_capture` started. Does nothing."""

@@ -1,7 +1,7 @@
-"""What umber's modules, classes and functions are called while the hook is installed.
+"""Names of umber's modules, classes and functions while the hook is installed.
 
-Programs compare and cut these names: `str(x.dtype).removeprefix("mlx.core.")`,
-`type(x).__module__.startswith("mlx")`. So `__module__` and the names of modules become MLX's, and
+Programs compare and cut these names: ``str(x.dtype).removeprefix("mlx.core.")``,
+``type(x).__module__.startswith("mlx")``. So `__module__` and the names of modules become MLX's, and
 umber's again when the hook is removed.
 """
 
@@ -23,7 +23,7 @@ _MOVED = {
     "umber.mlx.distributed": "mlx.core.distributed",
     "umber.mlx.metal": "mlx.core.metal",
 }
-# Modules of umber whose contents MLX has in one of other modules.
+# Modules of umber whose contents MLX has in another module.
 _JOINED = {
     "umber.nn.layers.checkpointing": "mlx.nn.utils",
     **{
@@ -31,15 +31,14 @@ _JOINED = {
         for name in ("adafactor", "adam", "adaptive", "base", "clip", "lion", "muon", "sgd")
     },
 }
-# What MLX has nothing like keeps its name, and so does the hook itself.
+# Modules without a counterpart in MLX keep their names, and so does the hook itself.
 _KEPT = {"_children", "_errors", "_layout", "_names", "array_api", "mlx"}
 
 
 class Name(str):
-    """The name of a module as MLX has it, which is pickled as umber's.
+    """The name of a module in MLX, which is pickled as umber's name.
 
-    A pickle that is written while the hook is installed can be read by a process without it: there
-    the module goes by umber's name.
+    A process without the hook can then read a pickle that was written under it.
     """
 
     __slots__ = ("ours",)
@@ -62,7 +61,7 @@ class Name(str):
 
 
 def is_ours(module: ModuleType) -> bool:
-    """Whether a module is one of umber's, under whichever name."""
+    """Whether a module is one of umber's, under either name."""
     name = module.__name__
     return (name.ours if isinstance(name, Name) else name).partition(".")[0] == "umber"
 
@@ -74,10 +73,12 @@ def transformed() -> list[Any]:
 
 
 class Renaming:
-    """The names that have been changed, with what they were before.
+    """The names that were changed, with their earlier values.
 
-    Args:
-        loader: makes a loader that gives a module of umber, by its name there.
+    Parameters
+    ----------
+    loader : callable
+        Makes a loader of a module of umber from its name there.
     """
 
     def __init__(self, loader: Callable[[str], Loader]) -> None:
@@ -86,12 +87,12 @@ class Renaming:
         self._done: set[str] = set()
 
     def extend(self) -> None:
-        """Give MLX's names to all modules of umber that have been imported, and what is in them."""
+        """Give MLX's names to all imported modules of umber and to their contents."""
         if not self._done:
             for value in transformed():
                 self._rename(type(value))
         for ours, module in sys.modules.copy().items():
-            # A module that is still being imported has not defined everything yet.
+            # A module that is still being imported has not defined all names yet.
             is_whole = not getattr(getattr(module, "__spec__", None), "_initializing", False)
             theirs = _module_name(ours)
             if theirs is not None and is_whole and ours not in self._done:
@@ -101,17 +102,17 @@ class Renaming:
                     self._rename(value)
 
     def undo(self) -> None:
-        """Give everything the name that it had."""
+        """Restore all names."""
         while self._before:
             owner, attribute, value = self._before.pop()
             setattr(owner, attribute, value)
         self._done.clear()
 
     def _rename_module(self, module: ModuleType, name: Name) -> None:
-        # What looks up `sys.modules[value.__module__]` must find it there.
+        # `sys.modules[value.__module__]` must find it.
         sys.modules.setdefault(str(name), module)
         if module.__spec__ is not None:
-            # An import of MLX's name that is under way may go on with this spec.
+            # An import of MLX's name in progress may use this spec.
             spec = copy(module.__spec__)
             spec.name = name
             spec.loader = self._loader(name.ours)
@@ -119,12 +120,12 @@ class Renaming:
         self._set(module, "__name__", name)
 
     def _rename(self, value: Any) -> None:
-        """Rename the module that a class or a function says it is from."""
+        """Rename the module of a class or function."""
         ours = getattr(value, "__module__", None) if _is_named(value) else None
         if not isinstance(ours, str) or isinstance(ours, Name):
             return
         theirs = name_of_contents(ours)
-        # Pickle looks for the value where it says it is from.
+        # Pickle looks the value up in the module that `__module__` names.
         if theirs is None or (ours in _JOINED and not _is_in(theirs, value)):
             return
         self._set(value, "__module__", Name(theirs, ours))
@@ -147,12 +148,12 @@ def _module_name(ours: str) -> str | None:
 
 
 def name_of_contents(ours: str) -> str | None:
-    """MLX's name for the module that has what a module of umber defines."""
+    """MLX's name of the module that has the contents of a module of umber."""
     return _JOINED.get(ours) or _module_name(ours)
 
 
 def _is_named(value: Any) -> bool:
-    """Whether it is a class or a function, of which compiled ones have a class of their own."""
+    """Whether it is a class or a function; compiled functions have a class of their own."""
     return isinstance(value, type | FunctionType | BuiltinFunctionType) or (
         callable(value) and hasattr(value, "__wrapped__")
     )

@@ -1,4 +1,4 @@
-"""Neural networks: modules, layers, activation functions, losses, initialisers."""
+"""Neural networks: modules, layers, activation functions, losses and initialisers."""
 
 from typing import TYPE_CHECKING
 

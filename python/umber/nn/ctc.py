@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: labels for sequences that nobody has aligned.
+"""Connectionist temporal classification: a loss for label sequences without alignment.
 
 Graves, Fernández, Gomez, Schmidhuber, "Connectionist Temporal Classification: Labelling Unsegmented
 Sequence Data with Recurrent Neural Networks", 2006.
@@ -10,7 +10,7 @@ import umber.core as mx
 from umber.nn.reduction import Reduction, reduce
 from umber.nn.steps import steps_of
 
-# The logarithm of "impossible": finite, because the derivative of `log(exp(-∞) + exp(-∞))` is NaN.
+# The logarithm of probability 0: finite, since the derivative of `log(exp(-∞) + exp(-∞))` is NaN.
 IMPOSSIBLE = -1e30
 
 
@@ -22,27 +22,65 @@ def ctc_loss(
     blank: int = 0,
     reduction: Reduction = "none",
 ) -> mx.array:
-    """Minus the log-probability of all alignments that spell the targets.
+    """Connectionist temporal classification: minus the log-probability of label sequences.
 
-    An alignment names a label or the blank for every frame; joining equal neighbours and dropping
-    blanks must leave the target. Targets that no alignment of the length spells have the loss `inf`
-    and the gradient 0.
+    Parameters
+    ----------
+    log_probs : array
+        Log-probabilities of the labels in each frame, ``(N, T, C)`` or ``(T, C)``, such as
+        `mx.log_softmax` returns.
+    targets : array
+        Labels other than the blank, integers, ``(N, S)`` or ``(S,)``.
+    input_lengths : array, optional
+        Number of frames of each sample, integers, ``(N,)`` or ``()``. Default: `T`.
+    target_lengths : array, optional
+        Number of targets of each sample, integers, ``(N,)`` or ``()``; those that follow are
+        ignored. Default: `S`.
+    blank : int, optional
+        The label that stands for no label. Default: 0.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
 
-    Targets and lengths are evaluated, and refused if they are out of range. Inside `compile` and
-    `vmap`, where they have no values, they are not checked.
+    Returns
+    -------
+    array
+        Losses of the shape ``(N,)`` or ``()``, or a scalar for the reductions ``"mean"`` and
+        ``"sum"``.
 
-    Args:
-        log_probs: log-probabilities of the labels, `(N, T, C)` or `(T, C)`, such as `log_softmax`
-            gives them. float16 and bfloat16 are added in float32.
-        targets: labels other than the blank, `(N, S)` or `(S,)`, integers.
-        input_lengths: how many frames of each sample count, `(N,)` or `()`. Default: `T`.
-        target_lengths: how many of its targets count; what follows is ignored. Default: `S`.
-        blank: the label that stands for none. Default: 0.
-        reduction: `"mean"` is the plain mean over samples; PyTorch divides each loss by the length
-            of its target first. Default: `"none"`, values with the shape `(N,)` or `()`.
+    Raises
+    ------
+    ValueError
+        If shapes or dtypes do not fit, a length is out of range, a target is the blank, or
+        `reduction` is invalid.
+    IndexError
+        If a target is outside of ``[0, C)``.
 
-    Example:
-        >>> losses.ctc_loss(nn.log_softmax(logits), targets, reduction="mean")
+    See Also
+    --------
+    cross_entropy
+
+    Notes
+    -----
+    An alignment assigns a label or the blank to every frame; joining equal neighbours and dropping
+    blanks must give the targets. The loss is ``-log`` of the summed probability of all alignments
+    [1]_. Targets that no alignment of `T` frames gives have the loss `inf` and the gradient 0.
+
+    Targets and lengths are evaluated to check them. Inside `mx.compile` and `mx.vmap` they have no
+    values and are not checked. float16 and bfloat16 are computed in float32.
+
+    ``"mean"`` is the plain mean over samples; PyTorch divides each loss by the length of its target
+    first.
+
+    References
+    ----------
+    .. [1] Graves et al., "Connectionist Temporal Classification: Labelling Unsegmented Sequence
+       Data with Recurrent Neural Networks", 2006.
+
+    Examples
+    --------
+    >>> log_probs = mx.log(mx.full((2, 3), 1 / 3))
+    >>> nn.losses.ctc_loss(log_probs, mx.array([1]))
+    array(1.09861, dtype=float32)
     """
     _check_shapes(log_probs, targets, input_lengths, target_lengths, blank)
     if log_probs.ndim == 2:
@@ -70,13 +108,13 @@ def ctc_loss(
     places = mx.broadcast_to(path[:, None, :], (batch, frames, path.shape[1]))
     scores = mx.maximum(mx.take_along_axis(log_probs, places, axis=2), IMPOSSIBLE)
 
-    # `alpha[s]` is the log-probability of all ways to be at place `s` of the path in this frame.
+    # `alpha[s]` is the log-probability of all alignments up to this frame that end at position `s`.
     at_start = mx.arange(path.shape[1]) == 0
     alpha = mx.broadcast_to(mx.where(at_start, 0.0, IMPOSSIBLE), path.shape).astype(scores.dtype)
     for frame, score in enumerate(steps_of(scores, axis=1)):
-        later = mx.logaddexp(alpha, _moved(alpha, 1))
+        later = mx.logaddexp(alpha, _shifted(alpha, 1))
         if frame > 0:
-            later = mx.logaddexp(later, mx.where(may_skip, _moved(alpha, 2), IMPOSSIBLE))
+            later = mx.logaddexp(later, mx.where(may_skip, _shifted(alpha, 2), IMPOSSIBLE))
         alpha = mx.where((frame < input_lengths)[:, None], later + score, alpha)
 
     last = mx.expand_dims(2 * target_lengths, 1)
@@ -98,8 +136,8 @@ def _path(targets: mx.array, target_lengths: mx.array, blank: int) -> tuple[mx.a
     return path, (path != blank) & (path != two_before)
 
 
-def _moved(alpha: mx.array, places: int) -> mx.array:
-    """Each value that many places later on the path."""
+def _shifted(alpha: mx.array, places: int) -> mx.array:
+    """`alpha` shifted by `places` positions towards the end of the path."""
     kept = alpha[:, : max(alpha.shape[1] - places, 0)]
     return mx.pad(kept, [(0, 0), (alpha.shape[1] - kept.shape[1], 0)], constant_values=IMPOSSIBLE)
 
@@ -134,8 +172,8 @@ def _check_shapes(
         )
 
 
-def _holds_anywhere(condition: mx.array) -> bool:
-    """Whether it is true of an element; `False` while it is traced and has no value."""
+def _any_known(condition: mx.array) -> bool:
+    """Whether the condition is true anywhere; `False` while it is traced and has no value."""
     try:
         return bool(condition.any())
     except ValueError:
@@ -144,7 +182,7 @@ def _holds_anywhere(condition: mx.array) -> bool:
 
 def _check_lengths(name: str, lengths: mx.array, most: int) -> None:
     is_wrong = (lengths < 0) | (lengths > most)
-    if _holds_anywhere(is_wrong):
+    if _any_known(is_wrong):
         sample = is_wrong.tolist().index(True)
         raise ValueError(
             f"[ctc_loss] got the length {lengths[sample].item()} in {name} for sample {sample}, "
@@ -155,7 +193,7 @@ def _check_lengths(name: str, lengths: mx.array, most: int) -> None:
 def _check_labels(targets: mx.array, target_lengths: mx.array, labels: int, blank: int) -> None:
     counts = mx.arange(targets.shape[1]) < target_lengths[:, None]
     is_wrong = counts & ((targets < 0) | (targets >= labels) | (targets == blank))
-    if _holds_anywhere(is_wrong):
+    if _any_known(is_wrong):
         sample, place = divmod(is_wrong.flatten().tolist().index(True), targets.shape[1])
         label = targets[sample, place].item()
         raise (ValueError if label == blank else IndexError)(

@@ -1,9 +1,12 @@
-"""Initialisers: each returns a function that makes an array with the shape of the one it is given.
+"""Initialisers of parameters.
 
-That function refuses what the initialiser was given, if it cannot do with it.
+Each function returns an initialiser: a function that takes an array and returns a new one of its
+shape. Arguments of the wrong type are reported when the initialiser is called.
 
-Example:
-    >>> model.apply(nn.init.normal(std=0.02))
+Examples
+--------
+>>> layer = nn.Linear(4, 8)
+>>> _ = layer.apply(nn.init.normal(std=0.02))
 """
 
 from __future__ import annotations
@@ -18,26 +21,112 @@ Initializer = Callable[..., mx.array]
 
 
 def constant(value: float, dtype: mx.Dtype | None = mx.float32) -> Initializer:
-    """All elements are `value`."""
+    """Initialiser that fills an array with one value.
+
+    Parameters
+    ----------
+    value : float
+        The value of all elements.
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a)`` returns a constant array of the shape of `a`.
+
+    Examples
+    --------
+    >>> nn.init.constant(0.5)(mx.zeros((2, 2)))
+    array([[0.5, 0.5],
+           [0.5, 0.5]], dtype=float32)
+    """
     return lambda a: mx.full(a.shape, value, dtype=dtype)
 
 
 def normal(
     mean: float | None = 0.0, std: float | None = 1.0, dtype: mx.Dtype | None = mx.float32
 ) -> Initializer:
-    """Normal with the given mean and standard deviation; `None` stands for the default."""
+    """Initialiser that draws from a normal distribution.
+
+    Parameters
+    ----------
+    mean : float, optional
+        Mean. Default: 0.0, also for `None`.
+    std : float, optional
+        Standard deviation. Default: 1.0, also for `None`.
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a)`` returns samples in the shape of `a`.
+
+    See Also
+    --------
+    uniform, mx.random.normal
+
+    Examples
+    --------
+    >>> nn.init.normal(std=0.02)(mx.zeros((2, 3))).shape
+    (2, 3)
+    """
     return lambda a: mx.random.normal(a.shape, dtype=dtype, loc=mean, scale=std)
 
 
 def uniform(
     low: float = 0.0, high: float = 1.0, dtype: mx.Dtype | None = mx.float32
 ) -> Initializer:
-    """Uniform in `[low, high)`."""
+    """Initialiser that draws from a uniform distribution over ``[low, high)``.
+
+    Parameters
+    ----------
+    low : float, optional
+        Lower bound. Default: 0.0.
+    high : float, optional
+        Upper bound, excluded. Default: 1.0.
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a)`` returns samples in the shape of `a`.
+
+    See Also
+    --------
+    normal, mx.random.uniform
+
+    Examples
+    --------
+    >>> w = nn.init.uniform(-0.1, 0.1)(mx.zeros((2, 3)))
+    >>> bool(mx.all(mx.abs(w) <= 0.1))
+    True
+    """
     return lambda a: mx.random.uniform(low, high, a.shape, dtype=dtype)
 
 
 def identity(dtype: mx.Dtype | None = mx.float32) -> Initializer:
-    """The identity matrix, for square matrices."""
+    """Initialiser that makes an identity matrix.
+
+    Parameters
+    ----------
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a)`` returns the identity matrix of the shape of `a`. It raises ValueError
+        unless `a` is a square matrix.
+
+    Examples
+    --------
+    >>> nn.init.identity()(mx.zeros((2, 2)))
+    array([[1, 0],
+           [0, 1]], dtype=float32)
+    """
 
     def initializer(a: mx.array) -> mx.array:
         if a.ndim != 2 or a.shape[0] != a.shape[1]:
@@ -48,11 +137,38 @@ def identity(dtype: mx.Dtype | None = mx.float32) -> Initializer:
 
 
 def orthogonal(gain: float = 1.0, dtype: mx.Dtype = mx.float32) -> Initializer:
-    """`gain` times a matrix with orthonormal rows or columns, for matrices.
+    """Initialiser that makes a random matrix with orthonormal rows or columns.
 
-    Saxe, McClelland, Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep linear
-    neural networks", 2014. All such matrices are equally likely: Mezzadri, "How to generate random
-    matrices from the classical compact groups", 2007.
+    Parameters
+    ----------
+    gain : float, optional
+        Factor of the matrix. Default: 1.0.
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a)`` returns a matrix of the shape of `a`: with orthogonal columns if it is
+        tall, else with orthogonal rows, all of norm `gain`. It raises ValueError unless `a` has two
+        axes.
+
+    Notes
+    -----
+    The matrices are part of a square one, drawn uniformly (by the Haar measure) from all orthogonal
+    matrices [2]_.
+
+    References
+    ----------
+    .. [1] Saxe, McClelland, Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep
+       linear neural networks", 2014.
+    .. [2] Mezzadri, "How to generate random matrices from the classical compact groups", 2007.
+
+    Examples
+    --------
+    >>> q = nn.init.orthogonal()(mx.zeros((4, 2)))
+    >>> bool(mx.allclose(q.T @ q, mx.eye(2), atol=1e-5))
+    True
     """
 
     def initializer(a: mx.array) -> mx.array:
@@ -74,9 +190,35 @@ def sparse(
     std: float | None = 1.0,
     dtype: mx.Dtype | None = mx.float32,
 ) -> Initializer:
-    """Normal, but for `⌈sparsity · columns⌉` zeros at random places of each row, for matrices.
+    """Initialiser that draws from a normal distribution and sets part of each row to zero.
 
-    Martens, "Deep learning via Hessian-free optimization", 2010.
+    Parameters
+    ----------
+    sparsity : float
+        Fraction of zeros in each row, in ``[0, 1]``.
+    mean : float, optional
+        Mean of the other elements. Default: 0.0, also for `None`.
+    std : float, optional
+        Standard deviation of the other elements. Default: 1.0, also for `None`.
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a)`` returns a matrix of the shape of `a` with ``ceil(sparsity * columns)``
+        zeros at random places of each row. It raises ValueError unless `a` has two axes and
+        `sparsity` is in ``[0, 1]``.
+
+    References
+    ----------
+    .. [1] Martens, "Deep learning via Hessian-free optimization", 2010.
+
+    Examples
+    --------
+    >>> w = nn.init.sparse(0.5)(mx.zeros((3, 4)))
+    >>> mx.sum(w == 0, axis=1).tolist()
+    [2, 2, 2]
     """
 
     def initializer(a: mx.array) -> mx.array:
@@ -97,10 +239,38 @@ def sparse(
 
 
 def glorot_normal(dtype: mx.Dtype | None = mx.float32) -> Initializer:
-    """Normal with standard deviation `gain · √(2 / (fan_in + fan_out))`.
+    """Initialiser of Glorot and Bengio: normal, scaled by the sum of fan-in and fan-out.
 
-    Glorot, Bengio, "Understanding the difficulty of training deep feedforward neural networks",
-    2010. The function takes the array and `gain` (default 1.0).
+    Parameters
+    ----------
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a, gain=1.0)`` returns samples in the shape of `a` with the standard deviation
+        ``gain * sqrt(2 / (fan_in + fan_out))``. It raises ValueError if `a` has fewer than two
+        axes.
+
+    See Also
+    --------
+    glorot_uniform, he_normal
+
+    Notes
+    -----
+    Weights have the shape ``(out, *kernel, in)``: `fan_in` is ``in * prod(kernel)`` and `fan_out`
+    is ``out * prod(kernel)``.
+
+    References
+    ----------
+    .. [1] Glorot, Bengio, "Understanding the difficulty of training deep feedforward neural
+       networks", 2010.
+
+    Examples
+    --------
+    >>> nn.init.glorot_normal()(mx.zeros((8, 4)), gain=2.0).shape
+    (8, 4)
     """
 
     def initializer(a: mx.array, gain: float = 1.0) -> mx.array:
@@ -111,7 +281,40 @@ def glorot_normal(dtype: mx.Dtype | None = mx.float32) -> Initializer:
 
 
 def glorot_uniform(dtype: mx.Dtype | None = mx.float32) -> Initializer:
-    """Uniform in `[-s, s)` with `s = gain · √(6 / (fan_in + fan_out))`; see `glorot_normal`."""
+    """Initialiser of Glorot and Bengio: uniform, scaled by the sum of fan-in and fan-out.
+
+    Parameters
+    ----------
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a, gain=1.0)`` returns samples from ``[-s, s)`` in the shape of `a`, with
+        ``s = gain * sqrt(6 / (fan_in + fan_out))``. It raises ValueError if `a` has fewer than two
+        axes.
+
+    See Also
+    --------
+    glorot_normal, he_uniform
+
+    Notes
+    -----
+    Weights have the shape ``(out, *kernel, in)``: `fan_in` is ``in * prod(kernel)`` and `fan_out`
+    is ``out * prod(kernel)``.
+
+    References
+    ----------
+    .. [1] Glorot, Bengio, "Understanding the difficulty of training deep feedforward neural
+       networks", 2010.
+
+    Examples
+    --------
+    >>> w = nn.init.glorot_uniform()(mx.zeros((2, 4)))
+    >>> bool(mx.all(mx.abs(w) <= 1))
+    True
+    """
 
     def initializer(a: mx.array, gain: float = 1.0) -> mx.array:
         s = gain * math.sqrt(6 / sum(_fans("glorot_uniform", a)))
@@ -121,10 +324,37 @@ def glorot_uniform(dtype: mx.Dtype | None = mx.float32) -> Initializer:
 
 
 def he_normal(dtype: mx.Dtype | None = mx.float32) -> Initializer:
-    """Normal with standard deviation `gain / √fan`.
+    """Initialiser of He et al.: normal, scaled by fan-in or fan-out.
 
-    He et al., "Delving Deep into Rectifiers", 2015. The function takes the array, `mode`
-    (`"fan_in"`, the default, or `"fan_out"`) and `gain` (default 1.0).
+    Parameters
+    ----------
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a, mode="fan_in", gain=1.0)`` returns samples in the shape of `a` with the
+        standard deviation ``gain / sqrt(fan)``. `mode` is ``"fan_in"`` or ``"fan_out"``. It raises
+        ValueError for another mode, or if `a` has fewer than two axes.
+
+    See Also
+    --------
+    he_uniform, glorot_normal
+
+    Notes
+    -----
+    Weights have the shape ``(out, *kernel, in)``: `fan_in` is ``in * prod(kernel)`` and `fan_out`
+    is ``out * prod(kernel)``. The gain for layers that ReLU follows is ``sqrt(2)``.
+
+    References
+    ----------
+    .. [1] He et al., "Delving Deep into Rectifiers", 2015.
+
+    Examples
+    --------
+    >>> nn.init.he_normal()(mx.zeros((8, 3, 3, 4)), mode="fan_out", gain=2**0.5).shape
+    (8, 3, 3, 4)
     """
 
     def initializer(
@@ -137,7 +367,39 @@ def he_normal(dtype: mx.Dtype | None = mx.float32) -> Initializer:
 
 
 def he_uniform(dtype: mx.Dtype | None = mx.float32) -> Initializer:
-    """Uniform in `[-s, s)` with `s = gain · √(3 / fan)`; see `he_normal`."""
+    """Initialiser of He et al.: uniform, scaled by fan-in or fan-out.
+
+    Parameters
+    ----------
+    dtype : Dtype, optional
+        Dtype of the result. Default: float32.
+
+    Returns
+    -------
+    callable
+        ``initializer(a, mode="fan_in", gain=1.0)`` returns samples from ``[-s, s)`` in the shape of
+        `a`, with ``s = gain * sqrt(3 / fan)``. `mode` is ``"fan_in"`` or ``"fan_out"``. It raises
+        ValueError for another mode, or if `a` has fewer than two axes.
+
+    See Also
+    --------
+    he_normal, glorot_uniform
+
+    Notes
+    -----
+    Weights have the shape ``(out, *kernel, in)``: `fan_in` is ``in * prod(kernel)`` and `fan_out`
+    is ``out * prod(kernel)``. The gain for layers that ReLU follows is ``sqrt(2)``.
+
+    References
+    ----------
+    .. [1] He et al., "Delving Deep into Rectifiers", 2015.
+
+    Examples
+    --------
+    >>> w = nn.init.he_uniform()(mx.zeros((2, 12)))
+    >>> bool(mx.all(mx.abs(w) <= 0.5))
+    True
+    """
 
     def initializer(
         a: mx.array, mode: Literal["fan_in", "fan_out"] = "fan_in", gain: float = 1.0
@@ -157,7 +419,7 @@ def _fan(op: str, a: mx.array, mode: str) -> int:
 
 
 def _fans(op: str, a: mx.array) -> tuple[int, int]:
-    """How many inputs an output has and outputs an input, for weights `(out, *kernel, in)`."""
+    """Fan-in and fan-out of a weight of the shape ``(out, *kernel, in)``."""
     if a.ndim < 2:
         raise ValueError(f"[init.{op}] got an array with {a.ndim} axes, expected at least 2")
     kernel = math.prod(a.shape[1:-1])

@@ -1,13 +1,16 @@
-"""Loss functions. All reduce the values they give for each element or sample.
+"""Loss functions.
 
-`reduction` is `"none"` (an array of all values), `"mean"` or `"sum"`. Losses of float16 and
-bfloat16 are computed and reduced in float32 and rounded once, to the promoted dtype of the arrays.
-A product of the probability or weight 0 with an infinite term counts as 0, as in `p log p → 0`.
+Each computes a loss for every element or sample and reduces them: `reduction` is ``"none"`` for all
+values, ``"mean"`` or ``"sum"``. Losses of float16 and bfloat16 are computed and reduced in float32
+and rounded once, to the promoted dtype of the arguments. The product of a probability or weight 0
+with an infinite term counts as 0, as in ``p * log(p)`` for `p` towards 0.
 
-Under MLX's name, with the hook of `umber.mlx`, negative class indices of `cross_entropy` and
-`nll_loss` count from the end. Those below `-classes`, where MLX reads foreign memory, have the loss
-0 before label smoothing and count in the mean, so that programs can mask them afterwards.
+Under the import hook of `umber.mlx`, negative class indices of `cross_entropy` and `nll_loss` count
+from the end. Indices below ``-classes``, for which MLX reads out of bounds, have the loss 0 before
+label smoothing and count in the mean, so that a program can mask them afterwards.
 """
+
+# One subject: the loss functions, which are short; most lines are their documentation.
 
 from __future__ import annotations
 
@@ -49,24 +52,65 @@ def cross_entropy(
     *,
     ignore_index: int | None = None,
 ) -> mx.array:
-    """`-Σ p log softmax(logits)` along the class axis.
+    """Cross entropy between targets and the softmax of logits.
 
-    `p` is 1 for the target class and 0 for the others, or `targets` itself; label smoothing `s`
-    makes it `(1 - s) p + s / classes` (Szegedy et al., "Rethinking the Inception Architecture for
-    Computer Vision", 2015).
+    Parameters
+    ----------
+    logits : array
+        Unnormalised scores of the classes, of any shape.
+    targets : array
+        Class indices of the shape of `logits` without `axis`, or probabilities of the shape of
+        `logits`.
+    weights : array, optional
+        Factors of the losses, of their shape. Default: none.
+    axis : int, optional
+        The class axis. Default: -1.
+    label_smoothing : float, optional
+        Smoothing `s` in ``[0, 1)``. Default: 0.0.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+    ignore_index : int, optional
+        Class index to ignore: such targets have the loss 0 and no gradient, and the mean does not
+        count them. Default: none.
 
-    Args:
-        logits: unnormalised scores of the classes.
-        targets: class indices with the shape of `logits` without `axis`, or probabilities with the
-            shape of `logits`. Evaluation raises IndexError for indices outside of `[0, classes)`;
-            under MLX's name negative ones count from the end.
-        weights: factors of the values, with their shape. Default: none.
-        axis: the class axis. Default: -1.
-        label_smoothing: `s`, in `[0, 1)`. Default: 0.0.
-        reduction: Default: `"none"`, values with the shape of `logits` without `axis`. The mean
-            divides by the number of targets that are not ignored.
-        ignore_index: class indices that do not count: their loss is 0, and they have no gradient.
-            Default: none.
+    Returns
+    -------
+    array
+        Losses of the shape of `logits` without `axis`, or a scalar for the reductions ``"mean"``
+        and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, if `label_smoothing` or `reduction` is invalid, or if `ignore_index`
+        is given with probabilities as targets.
+    IndexError
+        On evaluation, if a class index is outside of ``[0, classes)``.
+
+    See Also
+    --------
+    nll_loss, binary_cross_entropy, mx.fast.cross_entropy
+
+    Notes
+    -----
+    The loss is ``-sum(p * log_softmax(logits))`` along the class axis, where `p` is the probability
+    distribution of the targets, or 1 at the class index and 0 elsewhere. Label smoothing [1]_
+    replaces it by ``(1 - s) * p + s / classes``.
+
+    The mean divides by the number of targets that are not ignored. Under the import hook of
+    `umber.mlx`, negative class indices count from the end.
+
+    References
+    ----------
+    .. [1] Szegedy et al., "Rethinking the Inception Architecture for Computer Vision", 2015.
+
+    Examples
+    --------
+    >>> logits = mx.array([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    >>> nn.losses.cross_entropy(logits, mx.array([0, 2]))
+    array([0.239545, 1.09861], dtype=float32)
+    >>> nn.losses.cross_entropy(logits, mx.array([0, -1]), ignore_index=-1, reduction="mean")
+    array(0.239545, dtype=float32)
     """
     if not 0 <= label_smoothing < 1:
         raise ValueError(
@@ -83,8 +127,8 @@ def cross_entropy(
             )
         dtype = mx.result_type(dtype, targets)
         logits, targets = _widened(logits), _widened(targets)
-        # Nothing but rounding changes, unless the probabilities do not add up to 1: as in MLX the
-        # greatest logit counts as 0 then.
+        # Subtracting the maximum avoids overflow. It changes the result only if the probabilities
+        # do not sum to 1, and then as in MLX.
         logits = logits - mx.stop_gradient(logits.max(axis=axis, keepdims=True))
         score = mx.sum(_weighted(targets, logits), axis=axis)
         if label_smoothing > 0:
@@ -116,23 +160,53 @@ def binary_cross_entropy(
     with_logits: bool = True,
     reduction: Reduction = "mean",
 ) -> mx.array:
-    """`-(t log p + (1 - t) log(1 - p))` elementwise, with `p = sigmoid(inputs)` or `inputs`.
+    """Cross entropy between targets and probabilities of a binary class.
 
-    Args:
-        inputs: logits or probabilities. Logarithms of probabilities are cut off at -100, and have
-            the gradient 0 where they are.
-        targets: probabilities with the shape of `inputs`.
-        weights: factors of the values, with their shape. Default: none.
-        with_logits: whether `inputs` are logits. Default: `True`.
-        reduction: Default: `"mean"`.
+    Parameters
+    ----------
+    inputs : array
+        Logits, or probabilities if `with_logits` is false.
+    targets : array
+        Probabilities of the shape of `inputs`.
+    weights : array, optional
+        Factors of the losses, of their shape. Default: none.
+    with_logits : bool, optional
+        Whether `inputs` are logits. Default: True.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"mean"``.
+
+    Returns
+    -------
+    array
+        Losses of the shape of `inputs`, or a scalar for the reductions ``"mean"`` and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or `reduction` is invalid.
+
+    See Also
+    --------
+    cross_entropy
+
+    Notes
+    -----
+    The loss is ``-(t * log(p) + (1 - t) * log(1 - p))`` with ``p = sigmoid(inputs)`` for logits.
+    Logarithms of given probabilities are cut off at -100, where their gradient is 0.
+
+    Examples
+    --------
+    >>> logits, targets = mx.array([0.0, 1.0]), mx.array([1.0, 1.0])
+    >>> nn.losses.binary_cross_entropy(logits, targets, reduction="none")
+    array([0.693147, 0.313262], dtype=float32)
     """
     _check_shape("binary_cross_entropy", "targets", targets, inputs.shape)
     given = (inputs, targets) if weights is None else (inputs, targets, weights)
     dtype, given_dtype = mx.result_type(*given), inputs.dtype
     inputs, targets = _widened(inputs), _widened(targets)
     if with_logits:
-        # With p = sigmoid(x): -log p = log(1 + exp(-x)), and -log(1 - p) = -log p + x. The terms of
-        # the likelier class are taken, so that nothing is subtracted from a large logarithm.
+        # With p = sigmoid(x): -log p = log(1 + exp(-x)), and -log(1 - p) = -log p + x. Starting
+        # from the likelier class avoids cancellation.
         is_likely = targets >= 0.5
         rest = mx.where(is_likely, 1 - targets, 0 - targets)
         values = mx.logaddexp(mx.where(is_likely, -inputs, inputs), 0) + _weighted(rest, inputs)
@@ -156,18 +230,49 @@ def nll_loss(
     *,
     ignore_index: int | None = None,
 ) -> mx.array:
-    """Minus the log-probability of the target class: `-inputs[…, target]`.
+    """Negative log-likelihood of target classes: ``-inputs[..., target]``.
 
-    Args:
-        inputs: log-probabilities of the classes.
-        targets: class indices with the shape of `inputs` without `axis`. Evaluation raises
-            IndexError for indices outside of `[0, classes)`; under MLX's name negative ones count
-            from the end.
-        axis: the class axis. Default: -1.
-        reduction: Default: `"none"`, values with the shape of `inputs` without `axis`. The mean
-            divides by the number of targets that are not ignored.
-        ignore_index: class indices that do not count: their loss is 0, and they have no gradient.
-            Default: none.
+    Parameters
+    ----------
+    inputs : array
+        Log-probabilities of the classes.
+    targets : array
+        Class indices of the shape of `inputs` without `axis`.
+    axis : int, optional
+        The class axis. Default: -1.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+    ignore_index : int, optional
+        Class index to ignore: such targets have the loss 0 and no gradient, and the mean does not
+        count them. Default: none.
+
+    Returns
+    -------
+    array
+        Losses of the shape of `inputs` without `axis`, or a scalar for the reductions ``"mean"``
+        and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or `reduction` is invalid.
+    IndexError
+        On evaluation, if a class index is outside of ``[0, classes)``.
+
+    See Also
+    --------
+    cross_entropy, mx.fast.nll_loss
+
+    Notes
+    -----
+    The mean divides by the number of targets that are not ignored. Under the import hook of
+    `umber.mlx`, negative class indices count from the end.
+
+    Examples
+    --------
+    >>> log_p = mx.log(mx.array([[0.25, 0.75], [0.5, 0.5]]))
+    >>> nn.losses.nll_loss(log_p, mx.array([1, 0]))
+    array([0.287682, 0.693147], dtype=float32)
     """
     rows = _rows("nll_loss", inputs, targets, axis)
     classes, ignored = _classes(targets, rows.shape[-1], ignore_index)
@@ -179,24 +284,85 @@ def nll_loss(
 def kl_div_loss(
     inputs: mx.array, targets: mx.array, axis: int = -1, reduction: Reduction = "none"
 ) -> mx.array:
-    """The Kullback-Leibler divergence `Σ exp(targets) (targets - inputs)` along `axis`.
+    """Kullback-Leibler divergence of the true distribution from a prediction.
 
-    Args:
-        inputs: log-probabilities of the prediction.
-        targets: log-probabilities that are true.
-        axis: the class axis. Default: -1.
-        reduction: Default: `"none"`, values with the shape of `inputs` without `axis`.
+    Parameters
+    ----------
+    inputs : array
+        Log-probabilities of the prediction.
+    targets : array
+        Log-probabilities of the true distribution.
+    axis : int, optional
+        The class axis. Default: -1.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+
+    Returns
+    -------
+    array
+        Losses of the shape of `inputs` without `axis`, or a scalar for the reductions ``"mean"``
+        and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not broadcast or `reduction` is invalid.
+
+    See Also
+    --------
+    cross_entropy
+
+    Notes
+    -----
+    The loss is ``sum(exp(targets) * (targets - inputs))`` along `axis`. Classes of probability 0
+    add 0.
+
+    Examples
+    --------
+    >>> q, p = mx.array([[0.5, 0.5]]), mx.array([[0.25, 0.75]])
+    >>> nn.losses.kl_div_loss(mx.log(q), mx.log(p))
+    array([0.130812], dtype=float32)
     """
     dtype = mx.result_type(inputs, targets)
     inputs, targets = _widened(inputs), _widened(targets)
-    # Where the probability is 0 its logarithm must not meet another infinity.
+    # Avoid inf - inf where the probability is 0.
     logs = mx.where(targets == -math.inf, 0, targets)
     values = mx.sum(_weighted(mx.exp(targets), logs - inputs), axis=axis)
     return reduce("kl_div_loss", values, reduction, dtype)
 
 
 def mse_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "mean") -> mx.array:
-    """`(predictions - targets)²`, of equal shapes. Default reduction: `"mean"`."""
+    """Squared error ``(predictions - targets)**2``.
+
+    Parameters
+    ----------
+    predictions : array
+        Predicted values.
+    targets : array
+        True values, of the same shape.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"mean"``.
+
+    Returns
+    -------
+    array
+        Losses of the shape of `predictions`, or a scalar for the reductions ``"mean"`` and
+        ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or `reduction` is invalid.
+
+    See Also
+    --------
+    l1_loss, huber_loss
+
+    Examples
+    --------
+    >>> nn.losses.mse_loss(mx.array([1.0, 2.0]), mx.array([1.0, 4.0]))
+    array(2, dtype=float32)
+    """
     _check_shape("mse_loss", "targets", targets, predictions.shape)
     dtype = mx.result_type(predictions, targets)
     values = mx.square(_widened(predictions) - _widened(targets))
@@ -204,7 +370,37 @@ def mse_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "m
 
 
 def l1_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "mean") -> mx.array:
-    """`|predictions - targets|`, of equal shapes. Default reduction: `"mean"`."""
+    """Absolute error ``abs(predictions - targets)``.
+
+    Parameters
+    ----------
+    predictions : array
+        Predicted values.
+    targets : array
+        True values, of the same shape.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"mean"``.
+
+    Returns
+    -------
+    array
+        Losses of the shape of `predictions`, or a scalar for the reductions ``"mean"`` and
+        ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or `reduction` is invalid.
+
+    See Also
+    --------
+    mse_loss, smooth_l1_loss
+
+    Examples
+    --------
+    >>> nn.losses.l1_loss(mx.array([1.0, 2.0]), mx.array([1.0, 4.0]))
+    array(1, dtype=float32)
+    """
     _check_shape("l1_loss", "targets", targets, predictions.shape)
     dtype = mx.result_type(predictions, targets)
     values = mx.abs(_widened(predictions) - _widened(targets))
@@ -214,9 +410,47 @@ def l1_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "me
 def smooth_l1_loss(
     predictions: mx.array, targets: mx.array, beta: float = 1.0, reduction: Reduction = "mean"
 ) -> mx.array:
-    """With `d = |predictions - targets|`: `d² / (2 beta)` where `d < beta`, else `d - beta / 2`.
+    """Smooth L1 loss: quadratic for errors below `beta`, linear above.
 
-    Girshick, "Fast R-CNN", 2015. The shapes are equal. Default reduction: `"mean"`.
+    Parameters
+    ----------
+    predictions : array
+        Predicted values.
+    targets : array
+        True values, of the same shape.
+    beta : float, optional
+        Error below which the loss is quadratic, at least 0. Default: 1.0.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"mean"``.
+
+    Returns
+    -------
+    array
+        Losses of the shape of `predictions`, or a scalar for the reductions ``"mean"`` and
+        ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, `beta` is negative or `reduction` is invalid.
+
+    See Also
+    --------
+    huber_loss, l1_loss
+
+    Notes
+    -----
+    With ``d = abs(predictions - targets)`` the loss [1]_ is ``d**2 / (2 * beta)`` where ``d <
+    beta``, else ``d - beta / 2``.
+
+    References
+    ----------
+    .. [1] Girshick, "Fast R-CNN", 2015.
+
+    Examples
+    --------
+    >>> nn.losses.smooth_l1_loss(mx.array([0.5, 3.0]), mx.array([0.0, 0.0]), reduction="none")
+    array([0.125, 2.5], dtype=float32)
     """
     _check_shape("smooth_l1_loss", "targets", targets, predictions.shape)
     if beta < 0:
@@ -234,9 +468,46 @@ def smooth_l1_loss(
 def huber_loss(
     inputs: mx.array, targets: mx.array, delta: float = 1.0, reduction: Reduction = "none"
 ) -> mx.array:
-    """With `d = |inputs - targets|`: `d² / 2` where `d <= delta`, else `delta (d - delta / 2)`.
+    """Huber loss: quadratic for errors up to `delta`, linear above.
 
-    Huber, "Robust Estimation of a Location Parameter", 1964. Default reduction: `"none"`.
+    Parameters
+    ----------
+    inputs : array
+        Predicted values.
+    targets : array
+        True values, of a shape that broadcasts.
+    delta : float, optional
+        Error up to which the loss is quadratic. Default: 1.0.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+
+    Returns
+    -------
+    array
+        Losses of the broadcast shape, or a scalar for the reductions ``"mean"`` and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not broadcast or `reduction` is invalid.
+
+    See Also
+    --------
+    smooth_l1_loss, mse_loss
+
+    Notes
+    -----
+    With ``d = abs(inputs - targets)`` the loss [1]_ is ``d**2 / 2`` where ``d <= delta``, else
+    ``delta * (d - delta / 2)``.
+
+    References
+    ----------
+    .. [1] Huber, "Robust Estimation of a Location Parameter", 1964.
+
+    Examples
+    --------
+    >>> nn.losses.huber_loss(mx.array([0.5, 3.0]), mx.array([0.0, 0.0]))
+    array([0.125, 2.5], dtype=float32)
     """
     dtype = mx.result_type(inputs, targets)
     difference = mx.abs(_widened(inputs) - _widened(targets))
@@ -247,10 +518,44 @@ def huber_loss(
 
 
 def log_cosh_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "none") -> mx.array:
-    """`log cosh(inputs - targets)`. Default reduction: `"none"`."""
+    """Logarithm of the hyperbolic cosine of the error.
+
+    Parameters
+    ----------
+    inputs : array
+        Predicted values.
+    targets : array
+        True values, of a shape that broadcasts.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+
+    Returns
+    -------
+    array
+        Losses of the broadcast shape, or a scalar for the reductions ``"mean"`` and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not broadcast or `reduction` is invalid.
+
+    See Also
+    --------
+    huber_loss
+
+    Notes
+    -----
+    The loss is ``log(cosh(inputs - targets))``: about ``d**2 / 2`` for small errors `d`, and
+    ``abs(d) - log(2)`` for large ones. It does not overflow.
+
+    Examples
+    --------
+    >>> nn.losses.log_cosh_loss(mx.array([0.0, 2.0]), mx.array([0.0, 0.0]))
+    array([0, 1.325], dtype=float32)
+    """
     dtype = mx.result_type(inputs, targets)
     error = _widened(inputs) - _widened(targets)
-    # cosh(x) = 1 + 2 sinh²(x / 2): small errors would be lost beside log 2.
+    # cosh(x) = 1 + 2 sinh²(x / 2), which avoids the cancellation against log 2 for small errors.
     is_small = mx.abs(error) < 1
     small = mx.log1p(2 * mx.square(mx.sinh(mx.where(is_small, error, 0) / 2)))
     values = mx.where(is_small, small, mx.logaddexp(error, -error) - math.log(2))
@@ -258,7 +563,36 @@ def log_cosh_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "n
 
 
 def hinge_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "none") -> mx.array:
-    """`max(1 - inputs · targets, 0)`, targets being -1 or 1. Default reduction: `"none"`."""
+    """Hinge loss ``max(1 - inputs * targets, 0)``.
+
+    Parameters
+    ----------
+    inputs : array
+        Scores.
+    targets : array
+        Classes -1 and 1, of a shape that broadcasts.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+
+    Returns
+    -------
+    array
+        Losses of the broadcast shape, or a scalar for the reductions ``"mean"`` and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not broadcast or `reduction` is invalid.
+
+    See Also
+    --------
+    margin_ranking_loss
+
+    Examples
+    --------
+    >>> nn.losses.hinge_loss(mx.array([2.0, 0.5]), mx.array([1, -1]))
+    array([0, 1.5], dtype=float32)
+    """
     dtype = mx.result_type(inputs, targets)
     values = mx.maximum(1 - _widened(inputs) * _widened(targets), 0)
     return reduce("hinge_loss", values, reduction, dtype)
@@ -272,24 +606,58 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: Reduction = "mean",
 ) -> mx.array:
-    """Minus the log-likelihood of a normal distribution: `(log v + (targets - inputs)² / v) / 2`.
+    """Negative log-likelihood of samples from normal distributions.
 
-    Nix, Weigend, "Estimating the Mean and Variance of the Target Probability Distribution", 1994.
+    Parameters
+    ----------
+    inputs : array
+        Means.
+    targets : array
+        Samples, of the shape of `inputs`.
+    vars : array
+        Variances, of the shape of `inputs`.
+    full : bool, optional
+        Whether to add the constant ``log(2 * pi) / 2``. Default: False.
+    eps : float, optional
+        Minimum of the variances. Default: 1e-6.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"mean"``.
 
-    Args:
-        inputs: the means.
-        targets: the samples, with the shape of `inputs`.
-        vars: the variances, with the shape of `inputs`; `v = max(vars, eps)`.
-        full: whether to add the constant `log(2π) / 2`. Default: `False`.
-        eps: the least variance. Default: 1e-6.
-        reduction: Default: `"mean"`.
+    Returns
+    -------
+    array
+        Losses of the shape of `inputs`, or a scalar for the reductions ``"mean"`` and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or `reduction` is invalid.
+
+    See Also
+    --------
+    mse_loss
+
+    Notes
+    -----
+    With ``v = max(vars, eps)`` the loss [1]_ is ``(log(v) + (targets - inputs)**2 / v) / 2``.
+
+    References
+    ----------
+    .. [1] Nix, Weigend, "Estimating the Mean and Variance of the Target Probability Distribution",
+       1994.
+
+    Examples
+    --------
+    >>> mean, sample, variance = mx.array([0.0]), mx.array([1.0]), mx.array([1.0])
+    >>> nn.losses.gaussian_nll_loss(mean, sample, variance)
+    array(0.5, dtype=float32)
     """
     _check_shape("gaussian_nll_loss", "targets", targets, inputs.shape)
     _check_shape("gaussian_nll_loss", "vars", vars, inputs.shape)
     dtype = mx.result_type(inputs, targets, vars)
     error = _widened(targets) - _widened(inputs)
     v = mx.maximum(_widened(vars), eps)
-    # The square of the error may overflow where its ratio to the variance does not.
+    # error**2 may overflow where error**2 / v does not.
     values = 0.5 * (mx.log(v) + error * (error / v))
     if full:
         values = values + 0.5 * math.log(2 * math.pi)
@@ -303,9 +671,46 @@ def cosine_similarity_loss(
     eps: float = 1e-8,
     reduction: Reduction = "none",
 ) -> mx.array:
-    """The cosine of the angle between vectors: `x1 · x2 / max(|x1| |x2|, eps)` along `axis`.
+    """Cosine of the angle between vectors.
 
-    The norm of a zero vector has the gradient 0. Default: axis 1, reduction `"none"`.
+    Parameters
+    ----------
+    x1, x2 : array
+        Vectors along `axis`; the other axes broadcast.
+    axis : int, optional
+        The axis of the vectors. Default: 1.
+    eps : float, optional
+        Minimum of the product of the norms. Default: 1e-8.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+
+    Returns
+    -------
+    array
+        Cosines of the broadcast shape without `axis`, or a scalar for the reductions ``"mean"`` and
+        ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not broadcast or `reduction` is invalid.
+    IndexError
+        If `axis` is out of bounds.
+
+    See Also
+    --------
+    triplet_loss
+
+    Notes
+    -----
+    The result is ``sum(x1 * x2) / max(norm(x1) * norm(x2), eps)``: 1 for parallel vectors, so
+    training minimises its negative. The gradient of the norm of a zero vector is 0. The product of
+    the norms is not formed, so it cannot overflow.
+
+    Examples
+    --------
+    >>> nn.losses.cosine_similarity_loss(mx.array([[1.0, 0.0]]), mx.array([[1.0, 1.0]]))
+    array([0.707107], dtype=float32)
     """
     dtype = mx.result_type(x1, x2)
     x1, x2 = _widened(x1), _widened(x2)
@@ -324,9 +729,42 @@ def margin_ranking_loss(
     margin: float = 0.0,
     reduction: Reduction = "none",
 ) -> mx.array:
-    """`max(-targets (inputs1 - inputs2) + margin, 0)`, of equal shapes.
+    """Margin ranking loss: penalises pairs of scores in the wrong order.
 
-    A target of 1 asks that the first score be larger, -1 the second. Default reduction: `"none"`.
+    Parameters
+    ----------
+    inputs1, inputs2 : array
+        Scores of equal shapes.
+    targets : array
+        1 where the first score should be larger, -1 where the second should, of the same shape.
+    margin : float, optional
+        By how much the larger score must exceed the other. Default: 0.0.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+
+    Returns
+    -------
+    array
+        Losses of the shape of `inputs1`, or a scalar for the reductions ``"mean"`` and ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ or `reduction` is invalid.
+
+    See Also
+    --------
+    hinge_loss, triplet_loss
+
+    Notes
+    -----
+    The loss is ``max(-targets * (inputs1 - inputs2) + margin, 0)``.
+
+    Examples
+    --------
+    >>> first, second = mx.array([1.0, 2.0]), mx.array([2.0, 1.0])
+    >>> nn.losses.margin_ranking_loss(first, second, mx.array([1, 1]))
+    array([1, 0], dtype=float32)
     """
     _check_shape("margin_ranking_loss", "inputs2", inputs2, inputs1.shape)
     _check_shape("margin_ranking_loss", "targets", targets, inputs1.shape)
@@ -346,17 +784,51 @@ def triplet_loss(
     eps: float = 1e-6,
     reduction: Reduction = "none",
 ) -> mx.array:
-    """`max(|anchors - positives| - |anchors - negatives| + margin, 0)`, p-norms along `axis`.
+    """Triplet loss: anchors should be nearer to positives than to negatives.
 
-    Args:
-        anchors: vectors along `axis`.
-        positives: vectors that should be near the anchors.
-        negatives: vectors that should be farther by `margin`.
-        axis: Default: -1.
-        p: degree of the norm `(Σ |d|^p + eps)^(1/p)`. Default: 2.
-        margin: Default: 1.0.
-        eps: keeps the gradient at distance 0 finite. Default: 1e-6.
-        reduction: Default: `"none"`.
+    Parameters
+    ----------
+    anchors, positives, negatives : array
+        Vectors along `axis`; the other axes broadcast.
+    axis : int, optional
+        The axis of the vectors. Default: -1.
+    p : int, optional
+        Order of the norm. Default: 2.
+    margin : float, optional
+        By how much negatives should be farther from the anchors than positives. Default: 1.0.
+    eps : float, optional
+        Added to the sum of powers before the root. Default: 1e-6.
+    reduction : {"none", "mean", "sum"}, optional
+        ``"none"`` returns all losses, ``"mean"`` and ``"sum"`` a scalar. Default: ``"none"``.
+
+    Returns
+    -------
+    array
+        Losses of the broadcast shape without `axis`, or a scalar for the reductions ``"mean"`` and
+        ``"sum"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not broadcast or `reduction` is invalid.
+    IndexError
+        If `axis` is out of bounds.
+
+    See Also
+    --------
+    margin_ranking_loss, cosine_similarity_loss
+
+    Notes
+    -----
+    The loss is ``max(d(anchors, positives) - d(anchors, negatives) + margin, 0)`` with the distance
+    ``d(x, y) = (sum(abs(x - y)**p) + eps)**(1 / p)``. `eps` keeps the gradient at distance 0
+    finite.
+
+    Examples
+    --------
+    >>> anchor, positive, negative = mx.array([[0.0, 0.0], [0.0, 1.0], [3.0, 4.0]])[:, None]
+    >>> nn.losses.triplet_loss(anchor, positive, negative, margin=5.0)
+    array([1], dtype=float32)
     """
 
     def distance(others: mx.array) -> mx.array:
@@ -372,7 +844,7 @@ def triplet_loss(
 
 
 def _scale_of_powers(x: mx.array, axis: int) -> mx.array:
-    """A power of two near the largest part along `axis` where its powers may overflow, else 1."""
+    """A power of two near the maximum along `axis` where powers of it may overflow, else 1."""
     largest = mx.stop_gradient(mx.max(x, axis=axis, keepdims=True, initial=0))
     is_large = (largest > 2.0**30) & mx.isfinite(largest)
     return mx.where(is_large, mx.exp2(mx.floor(mx.log2(mx.where(is_large, largest, 1)))), 1)
@@ -384,13 +856,13 @@ def _check_shape(op: str, name: str, value: mx.array, expected: tuple[int, ...])
 
 
 def _weighted(weights: mx.array, values: mx.array) -> mx.array:
-    """`weights · values`, 0 and without a gradient where a weight of 0 meets an infinite value."""
-    is_nothing = (weights == 0) & mx.isinf(values)
-    return weights * mx.where(is_nothing, 0, values)
+    """`weights * values`; 0, with gradient 0, where the weight is 0 and the value infinite."""
+    is_indeterminate = (weights == 0) & mx.isinf(values)
+    return weights * mx.where(is_indeterminate, 0, values)
 
 
 def _cut_log(p: mx.array, largest: float) -> mx.array:
-    """`max(log p, -100)`; its gradient is 0 where that is cut off or its slope beyond `largest`."""
+    """`max(log(p), -100)`, with gradient 0 where it is cut off or the slope exceeds `largest`."""
     is_cut = p < max(2 / largest, math.exp(-100))
     constant = mx.maximum(mx.log(mx.stop_gradient(p)), -100)
     return mx.where(is_cut, constant, mx.log(mx.where(is_cut, 1, p)))
@@ -399,7 +871,7 @@ def _cut_log(p: mx.array, largest: float) -> mx.array:
 def _classes(
     targets: mx.array, count: int, ignore_index: int | None
 ) -> tuple[mx.array, int | None]:
-    """Class indices and the one to ignore, with negative ones counted from the end as in MLX."""
+    """Class indices and the ignored one; under MLX's rules negative indices count from the end."""
     if not (mlx_rules_hold() and mx.issubdtype(targets.dtype, mx.signedinteger)):
         return targets, ignore_index
     wide = targets.astype(mx.int64)
@@ -410,7 +882,7 @@ def _classes(
 
 
 def _rows(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.array:
-    """The scores with the class axis last; the targets must have their shape without it."""
+    """The scores with the class axis last; targets must have their shape without it."""
     rows = scores if axis in (-1, scores.ndim - 1) else mx.moveaxis(scores, axis, -1)
     if targets.shape != rows.shape[:-1]:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Functions that MLX keeps to itself, with an underscore, but that public programs call.
+"""Private functions of MLX that programs call.
 
 `umber._layout` shows each of them in the module where MLX has it.
 """
@@ -22,7 +22,7 @@ from umber.utils import tree_map_with_path
 
 
 def _calculate_fan_in_fan_out(x: mx.array) -> tuple[int, int]:
-    """How many inputs an element of a layer with this weight has, and how many outputs."""
+    """Fan-in and fan-out of a weight."""
     return _fans("calculate_fan_in_fan_out", x)
 
 
@@ -30,7 +30,7 @@ def _calculate_fan_in_fan_out(x: mx.array) -> tuple[int, int]:
 
 
 def _make_activation_module(f: Callable[..., mx.array]) -> Callable[[type], type]:
-    """A decorator of classes of modules, which call `f`."""
+    """A decorator of module classes whose `__call__` is `f`."""
 
     def decorate(class_: type) -> type:
         class_.__call__ = lambda self, x: f(x)  # type: ignore[operator]
@@ -50,12 +50,12 @@ def _unwrap(
     map_fn: Callable[[Any], Any],
     is_leaf_fn: Filter,
 ) -> Any:
-    """What `filter_and_map` makes of one value of a module."""
+    """The result of `filter_and_map` for one value of a module."""
     return _Walk(filter_fn, map_fn, is_leaf_fn).enter(model, value_key, value)
 
 
 def _update_modules(dst: Any, modules: Any, strict: bool) -> None:
-    """What `update_modules` does."""
+    """The implementation of `update_modules`."""
     assign(find_slots(dst, modules, Module, strict))
 
 
@@ -63,7 +63,7 @@ def _update_modules(dst: Any, modules: Any, strict: bool) -> None:
 
 
 def _all_to_sharded(segments: int | list) -> Callable[[str, mx.array], tuple[int, int | list]]:
-    """Which axis a layer's output lies on, by the path of a parameter."""
+    """A function from path and parameter to the axis of a layer's output."""
 
     def shard(path: str, weight: mx.array) -> tuple[int, int | list]:
         return (-1 if path.endswith("bias") else max(weight.ndim - 2, 0)), segments
@@ -74,7 +74,7 @@ def _all_to_sharded(segments: int | list) -> Callable[[str, mx.array], tuple[int
 def _sharded_to_all(
     segments: int | list,
 ) -> Callable[[str, mx.array], tuple[int, int | list] | None]:
-    """Which axis a layer's input lies on, by the path of a parameter; `None` for a bias."""
+    """A function from path and parameter to the axis of a layer's input; `None` for a bias."""
 
     def shard(path: str, weight: mx.array) -> tuple[int, int | list] | None:
         return None if path.endswith("bias") else (-1, segments)
@@ -96,7 +96,7 @@ def _make_gather_fn(
     shard_sizes: Sequence[int],
     compute_dtype: mx.Dtype | None,
 ) -> Callable[[mx.array], list[mx.array]]:
-    """A function of all shards in a row that gives the parameters in their shapes."""
+    """A function that splits concatenated shards into parameters of their shapes."""
     ends = [sum(shard_sizes[: i + 1]) for i in range(len(shard_sizes) - 1)]
 
     def gather(shards: mx.array) -> list[mx.array]:
@@ -108,12 +108,12 @@ def _make_gather_fn(
 
 
 def _maybe_shard(m: Module, k: str, v: Any) -> bool:
-    """Whether a value of a module is one that shards are made of."""
+    """Whether a value of a module is sharded: an array."""
     return isinstance(v, mx.array)
 
 
 def _shard(parameters: dict, sharding_predicate: Callable, group: Any = None) -> Any:
-    """The parameters' shards in this process: all of them."""
+    """The shards of the parameters in this process: the parameters themselves."""
 
     def shard(path: str, weight: mx.array) -> mx.array:
         sharding_predicate(path, weight)
@@ -123,7 +123,7 @@ def _shard(parameters: dict, sharding_predicate: Callable, group: Any = None) ->
 
 
 def _split(weight: mx.array, segments: int | list, axis: int) -> list[mx.array]:
-    """`split`, with places that may be fractions of the length."""
+    """`mx.split` with positions that may be fractions of the length."""
     if isinstance(segments, int):
         return list(mx.split(weight, segments, axis=axis))
     length = weight.shape[axis]
@@ -135,7 +135,7 @@ def _split(weight: mx.array, segments: int | list, axis: int) -> list[mx.array]:
 
 
 def _value_or_list(x: Any, n: int, msg: str) -> list:
-    """One value `n` times, or a sequence of `n` values."""
+    """One value repeated `n` times, or a sequence of `n` values."""
     values = list(x) if isinstance(x, (list, tuple)) else [x] * n
     if len(values) != n:
         raise ValueError(msg)
@@ -166,13 +166,13 @@ def _sliding_windows(
 def _non_overlapping_sliding_windows(
     x: mx.array, shape: Sequence[int], window_shape: Sequence[int]
 ) -> mx.array:
-    """`_sliding_windows` of an array of this shape, whose windows lie side by side."""
+    """`_sliding_windows` of an array of this shape, with windows that do not overlap."""
     x = x.reshape(*shape)
     return _sliding_windows(x, window_shape, window_shape)
 
 
 class _PoolOf(_Pool):
-    """Windows, each of which a function reduces to one element."""
+    """Pooling with a function that reduces each window."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class _Pool3d(_PoolOf):
 
 
 def _defaults_for_mode(mode: str, group_size: int | None, bits: int | None) -> tuple[int, int]:
-    """Group size and bits, of which `None` is the mode's usual number."""
+    """Group size and bits; `None` stands for the default of the mode."""
     return _format("quantize", mode, group_size, bits)
 
 
@@ -217,7 +217,7 @@ def _defaults_for_mode(mode: str, group_size: int | None, bits: int | None) -> t
 
 
 def _reduce(loss: mx.array, reduction: Reduction = "none") -> mx.array:
-    """The values, their mean or their sum."""
+    """The losses, their mean or their sum."""
     return reduce("loss", loss, reduction)
 
 
@@ -234,7 +234,7 @@ def _extract_info(flat: list[tuple[str, mx.array]]) -> tuple[list, list, list, l
 def _group_by_size(
     keys: Sequence[str], sizes: Sequence[int], itemsize: int, communication_size: int
 ) -> list[list[int]]:
-    """The places of neighbours in groups, each of which ends with the one that fills it."""
+    """Indices of consecutive entries in groups of about `communication_size` bytes."""
     groups: list[list[int]] = []
     filled = communication_size
     for place, size in enumerate(sizes):
@@ -249,15 +249,28 @@ def _group_by_size(
 def clip_grad_norm_sharded(
     gradients: Any, max_norm: float, group: Any = None
 ) -> tuple[Any, mx.array]:
-    """`optimizers.clip_grad_norm` of gradients that lie in several processes; here, in one.
+    """Scale gradients so that their joint norm is at most `max_norm`, for a group of one process.
 
-    Args:
-        gradients: a tree of arrays.
-        max_norm: the greatest norm of all gradients together.
-        group: what `mlx.core.distributed.init` gives, a group of one.
+    Parameters
+    ----------
+    gradients : tree of array
+        The gradients.
+    max_norm : float
+        Maximum norm, at least 0.
+    group : optional
+        A group of one process, as ``mlx.core.distributed.init`` returns. Default: this process.
 
-    Returns:
-        The gradients, scaled down where their norm is greater, and the norm that they had.
+    Returns
+    -------
+    clipped : tree of array
+        The gradients, scaled down if their norm is larger.
+    norm : array
+        The norm before scaling.
+
+    Raises
+    ------
+    ValueError
+        If the group has more than one process or `max_norm` is negative.
     """
     if group is not None and group.size() != 1:
         raise ValueError(

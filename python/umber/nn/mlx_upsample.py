@@ -1,9 +1,8 @@
-"""The parts of MLX's `Upsample` that it keeps to itself, but that public programs call.
+"""Private parts of MLX's `Upsample` that programs call.
 
-Taps are pairs of places and weights: `(N, scale, align_corners, dim, ndims)` gives, for the axis
-`dim` of `ndims` spatial axes of which it has the length `N`, the places along that axis that each
-element of the output is made of, broadcast along the others, with a last axis for channels in the
-weights.
+An interpolation along one axis is a sum of taps: pairs of source indices and weights.
+`(N, scale, align_corners, dim, ndims)` describes the axis `dim`, of length `N`, of `ndims` spatial
+axes. Indices and weights broadcast along the other axes; weights have a last axis for channels.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def _along(values: mx.array, dim: int, ndims: int) -> mx.array:
 
 
 def _scaled_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: int) -> mx.array:
-    """Where the elements of the output lie in the input."""
+    """Positions of the elements of the output in the input."""
     length = _length(N, scale)
     if align_corners:
         step, start = ((N - 1) / (length - 1) if length > 1 else 0.0), 0.0
@@ -37,7 +36,7 @@ def _scaled_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: 
 
 
 def _nearest_indices(N: int, scale: float, dim: int, ndims: int) -> mx.array:
-    """The places of the nearest elements."""
+    """Indices of the nearest elements."""
     length = _length(N, scale)
     step = N / length if length > 0 else 0.0
     places = mx.arange(length).astype(mx.float32)
@@ -46,7 +45,7 @@ def _nearest_indices(N: int, scale: float, dim: int, ndims: int) -> mx.array:
 
 
 def _linear_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: int) -> Taps:
-    """The two neighbours of each place."""
+    """The two neighbours of each position."""
     places = mx.clip(_scaled_indices(N, scale, align_corners, dim, ndims), 0, N - 1)
     below, above = mx.floor(places), mx.ceil(places)
     weight = (places - below)[..., None]
@@ -54,7 +53,7 @@ def _linear_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: 
 
 
 def _cubic_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: int) -> Taps:
-    """The four neighbours of each place, weighted by Keys' kernel with `a = -0.75`."""
+    """The four neighbours of each position, weighted by Keys' kernel with `a = -0.75`."""
     places = _scaled_indices(N, scale, align_corners, dim, ndims)
     weight = partial(_keys, a=-0.75)
     return tuple(
@@ -92,7 +91,7 @@ def _aa_indices(
     kernel_fn: Callable[[mx.array], mx.array],
     kernel_radius: float,
 ) -> Taps:
-    """The neighbours of each place under a kernel as wide as the output's steps."""
+    """The neighbours of each position under a kernel that is scaled to the output's spacing."""
     places = _scaled_indices(N, scale, align_corners, dim, ndims)
     reach = max(1.0, 1 / scale)
     support = math.ceil(kernel_radius * reach)
@@ -118,7 +117,7 @@ def _interpolate(
     indices_fn: Callable[..., Taps],
     align_corners: bool = False,
 ) -> mx.array:
-    """Each element of the output from its neighbours along all spatial axes at once.
+    """Interpolate along all spatial axes together.
 
     Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`.
     """
@@ -140,7 +139,7 @@ def _interpolate_separable(
     indices_fn: Callable[..., Taps],
     align_corners: bool = False,
 ) -> mx.array:
-    """`_interpolate`, one spatial axis after the other."""
+    """`_interpolate`, one spatial axis after another."""
     for axis, scale in enumerate(scale_factor, start=1):
         taps = indices_fn(x.shape[axis], scale, align_corners, 0, 1)
         rest = [1] * (x.ndim - 1 - axis)

@@ -1,4 +1,4 @@
-"""What losses do with the values of all elements or samples."""
+"""Reduction of the losses of all elements or samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HALVES = (mx.float16, mx.bfloat16)
 
 
 def widened(x: mx.array) -> mx.array:
-    """16-bit floats in float32, where neither squares nor sums of them overflow."""
+    """float16 and bfloat16 as float32, in which neither squares nor their sums overflow."""
     return x.astype(mx.float32) if isinstance(x, mx.array) and x.dtype in HALVES else x
 
 
@@ -24,10 +24,10 @@ def reduce(
     dtype: mx.Dtype | None = None,
     is_counted: mx.array | None = None,
 ) -> mx.array:
-    """The values, their mean or their sum, for the loss function `op`.
+    """The losses of the function `op`, their mean or their sum.
 
-    The mean is that of the values that are counted, all by default; others are 0. Of 16-bit floats
-    the result, computed in float32, is rounded to their `dtype`.
+    The mean divides by the number of losses where `is_counted`, all by default; the others are 0.
+    Losses of float16 and bfloat16 arguments are computed in float32 and rounded to `dtype` here.
     """
     if reduction == "none":
         result = values

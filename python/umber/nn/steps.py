@@ -1,4 +1,4 @@
-"""Sequences taken apart into their steps."""
+"""Sequences split into their time steps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import umber.core as mx
 
 
 def steps_of(x: mx.array, axis: int) -> list[mx.array]:
-    """The parts of `x` along an axis, without that axis."""
+    """The slices of `x` along an axis, without that axis."""
     length = x.shape[axis]
     if length == 0:
         return []

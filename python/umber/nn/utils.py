@@ -18,20 +18,42 @@ R = TypeVar("R")
 
 
 def value_and_grad(model: Module, fn: Callable[P, R]) -> Callable[P, tuple[R, Any]]:
-    """A function that gives `fn`'s value and its gradients by the model's trainable parameters.
+    """Transform a loss function to return its value and the gradients of a model's parameters.
 
-    Args:
-        model: the module that `fn` calls.
-        fn: gives a scalar array or a tuple that begins with one.
+    Parameters
+    ----------
+    model : Module
+        The module that `fn` calls.
+    fn : callable
+        Returns a scalar array, or a tuple that begins with one.
 
-    Returns:
-        A function of `fn`'s arguments that returns `(value, gradients)`, the gradients being a tree
-        shaped like `model.trainable_parameters()`.
+    Returns
+    -------
+    callable
+        A function of the arguments of `fn` that returns ``(value, gradients)``: what `fn` returned,
+        and a tree shaped like ``model.trainable_parameters()``.
 
-    Example:
-        >>> loss_and_grad = nn.value_and_grad(model, lambda x, y: mse_loss(model(x), y))
-        >>> loss, gradients = loss_and_grad(x, y)
-        >>> optimizer.update(model, gradients)
+    Raises
+    ------
+    TypeError
+        If `model` is not a Module or `fn` is not callable.
+
+    See Also
+    --------
+    mx.value_and_grad, optim.Optimizer.update
+
+    Notes
+    -----
+    Frozen parameters have no gradients. The model has its own arrays back after each call, also if
+    `fn` raises.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> loss_and_grad = nn.value_and_grad(model, lambda x, y: nn.losses.mse_loss(model(x), y))
+    >>> loss, gradients = loss_and_grad(mx.ones((4, 2)), mx.zeros((4, 1)))
+    >>> {name: gradient.shape for name, gradient in gradients.items()}
+    {'weight': (1, 2), 'bias': (1,)}
     """
     if not isinstance(model, Module) or not callable(fn):
         raise TypeError(
@@ -50,7 +72,7 @@ def value_and_grad(model: Module, fn: Callable[P, R]) -> Callable[P, tuple[R, An
         try:
             return mx.value_and_grad(with_parameters)(model.trainable_parameters(), *args, **kwargs)
         finally:
-            # The model gets its own arrays back, also after an error.
+            # Restore the model's own arrays, also after an error.
             while put_back:
                 put_back.pop()()
 
@@ -63,13 +85,35 @@ def average_gradients(
     all_reduce_size: int = 32 * 2**20,
     communication_stream: mx.Stream | None = None,
 ) -> Any:
-    """The gradients, averaged over the processes of a group; of one process these very gradients.
+    """Average gradients over the processes of a group, which has one process here.
 
-    Args:
-        gradients: a tree of arrays.
-        group: what `mlx.core.distributed.init` gives, a group of one. Default: the one there is.
-        all_reduce_size: how many bytes are exchanged at once; nothing is.
-        communication_stream: where to exchange them; nothing is.
+    Parameters
+    ----------
+    gradients : tree of array
+        The gradients.
+    group : optional
+        A group of one process, as ``mlx.core.distributed.init`` returns under the import hook of
+        `umber.mlx`. Default: the group of this process.
+    all_reduce_size : int, optional
+        Bytes to exchange in one message. Without effect. Default: 32 MiB.
+    communication_stream : Stream, optional
+        Stream of the exchange. Without effect. Default: none.
+
+    Returns
+    -------
+    tree of array
+        `gradients` itself.
+
+    Raises
+    ------
+    ValueError
+        If the group has more than one process.
+
+    Examples
+    --------
+    >>> gradients = {"weight": mx.ones((2,))}
+    >>> nn.average_gradients(gradients) is gradients
+    True
     """
     if group is not None and group.size() != 1:
         raise ValueError(

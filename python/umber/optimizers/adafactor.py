@@ -1,4 +1,4 @@
-"""Squares of gradients kept as rows and columns: `Adafactor`."""
+"""Adafactor: second moments factored into rows and columns."""
 
 from __future__ import annotations
 
@@ -11,24 +11,74 @@ from umber.optimizers.schedulers import Schedule
 
 
 class Adafactor(Optimizer):
-    """`u = g / √v`, `u = u / max(1, RMS(u) / d)`, `w = w - λ max(ε₂, RMS(w)) u`.
+    """Adafactor: Adam with factored second moments and relative step sizes.
 
-    Shazeer, Stern, "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost", 2018. In step
-    `t`, `v = β v + (1 - β) (g² + ε₁)` with `β = 1 - t^decay_rate`. Of parameters with two axes or
-    more only the means of `v` along the last two are kept, `r` and `c`, and `v = r c / mean(r)`.
+    Parameters
+    ----------
+    learning_rate : float, array or callable, optional
+        Step size `lr`: a number, or a schedule, a function of the step that returns one. Default:
+        none, which needs `relative_step`.
+    eps : (float, float), optional
+        ``(eps1, eps2)``: added to squares of gradients, and the minimum of the scale of a
+        parameter. Default: ``(1e-30, 1e-3)``.
+    clip_threshold : float, optional
+        Maximum `d` of the root mean square of an update. Default: 1.0.
+    decay_rate : float, optional
+        Exponent of the decay of second moments. Default: -0.8.
+    beta_1 : float, optional
+        Decay rate of a momentum of the updates. Default: none, no momentum.
+    weight_decay : float, optional
+        Weight decay `wd`. Default: 0.
+    scale_parameter : bool, optional
+        Whether to scale steps by the root mean square of the parameter. Default: True.
+    relative_step : bool, optional
+        Whether `lr` is ``min(0.01, 1 / sqrt(t))`` in step `t`, whatever `learning_rate` is.
+        Default: True.
+    warmup_init : bool, optional
+        With `relative_step`, whether `lr` is ``min(1e-6 * t, 1 / sqrt(t))`` instead. Default:
+        False.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step. Default: none, which needs
-            `relative_step`.
-        eps: `(ε₁, ε₂)`. Default: `(1e-30, 1e-3)`.
-        clip_threshold: `d`, the greatest root mean square of `u`. Default: 1.0.
-        decay_rate: how fast old gradients are forgotten. Default: -0.8.
-        beta_1: what a momentum of `u` keeps of itself. Default: none.
-        weight_decay: times `λ` and `w`, is taken from `w`. Default: 0.
-        scale_parameter: whether `RMS(w)` scales the steps. Default: `True`.
-        relative_step: whether `λ = min(0.01, 1/√t)` whatever `learning_rate` says. Default: `True`.
-        warmup_init: whether `λ` grows from 1e-6 by 1e-6 with each step up to `1/√t` instead.
-            Default: `False`.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` if it was given and, at the place of each parameter, a dict:
+        ``"exp_avg_sq_row"`` and ``"exp_avg_sq_col"`` for parameters with two axes or more, else
+        ``"exp_avg_sq"``; with `beta_1` also ``"exp_avg"``.
+
+    Raises
+    ------
+    ValueError
+        If there is neither a `learning_rate` nor `relative_step`.
+    TypeError
+        If `eps` is not two numbers.
+
+    See Also
+    --------
+    Adam
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, step `t` [1]_ computes
+
+    - ``v = b * v + (1 - b) * (g**2 + eps1)`` with ``b = 1 - t**decay_rate``
+    - ``u = g / sqrt(v)``
+    - ``u = u / max(1, rms(u) / d)``
+    - ``w = w - lr * max(eps2, rms(w)) * u``
+
+    Of a parameter with two axes or more, only the means of `v` along the last two axes are kept,
+    `r` and `c`, and ``v = r * c / mean(r)``.
+
+    References
+    ----------
+    .. [1] Shazeer, Stern, "Adafactor: Adaptive Learning Rates with Sublinear Memory Cost", 2018.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.Adafactor()
+    >>> optimizer.update(model, {"weight": mx.ones((1, 2))})
+    >>> sorted(optimizer.state["weight"])
+    ['exp_avg_sq_col', 'exp_avg_sq_row']
     """
 
     def __init__(
@@ -62,7 +112,7 @@ class Adafactor(Optimizer):
         self.warmup_init = warmup_init
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """The means of squares, whole or as rows and columns, and the momentum if there is one."""
+        """Set the means of squares to zero, whole or factored, and the momentum if there is one."""
         shape, dtype = parameter.shape, parameter.dtype
         if parameter.ndim >= 2:
             state["exp_avg_sq_row"] = mx.zeros(shape[:-1], dtype=dtype)
@@ -79,7 +129,7 @@ class Adafactor(Optimizer):
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its state."""
         step = self.step.astype(mx.float32)
         rate = self._rate(step, parameter).astype(parameter.dtype)
         beta = (1 - step**self.decay_rate).astype(parameter.dtype)
@@ -93,7 +143,7 @@ class Adafactor(Optimizer):
         return parameter - update
 
     def _rate(self, step: mx.array, parameter: mx.array) -> mx.array:
-        """The size of the step."""
+        """The step size for one parameter."""
         if self.relative_step:
             most = 1e-6 * step if self.warmup_init else 1e-2
             rate = mx.minimum(most, mx.rsqrt(step))
@@ -103,7 +153,7 @@ class Adafactor(Optimizer):
 
 
 def _inverse_root(squares: mx.array, beta: mx.array, state: dict[str, mx.array]) -> mx.array:
-    """Put the squares into the running means and give `1 / √v`."""
+    """Update the running means of squares and return `1 / sqrt(v)`."""
     if "exp_avg_sq" in state:
         v = beta * state["exp_avg_sq"] + (1 - beta) * squares
         state["exp_avg_sq"] = v
@@ -111,11 +161,11 @@ def _inverse_root(squares: mx.array, beta: mx.array, state: dict[str, mx.array])
     row = beta * state["exp_avg_sq_row"] + (1 - beta) * squares.mean(axis=-1)
     column = beta * state["exp_avg_sq_col"] + (1 - beta) * squares.mean(axis=-2)
     state["exp_avg_sq_row"], state["exp_avg_sq_col"] = row, column
-    # Two roots, because the product of two small means may be 0.
+    # Two roots, because the product of two small means may underflow to 0.
     relative = mx.rsqrt(row / row.mean(axis=-1, keepdims=True))
     return mx.expand_dims(relative, -1) * mx.expand_dims(mx.rsqrt(column), -2)
 
 
 def _rms(x: mx.array) -> mx.array:
-    """The root mean square of all elements."""
+    """Root mean square of all elements."""
     return mx.sqrt(mx.square(x).mean())

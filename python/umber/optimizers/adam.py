@@ -1,4 +1,4 @@
-"""Adam and its kin: `Adam`, `AdamW`, `Adamax`."""
+"""Adam and its variants: `Adam`, `AdamW`, `Adamax`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,57 @@ from umber.optimizers.schedulers import Schedule
 
 
 class Adam(Optimizer):
-    """`m = β₁ m + (1 - β₁) g`, `v = β₂ v + (1 - β₂) g²`, `w = w - λ m / (√v + ε)`.
+    """Adam: steps scaled by running means of gradients and of their squares.
 
-    Kingma, Ba, "Adam: A Method for Stochastic Optimization", 2015. Bias correction divides, in step
-    `t`, `m` by `1 - β₁ᵗ` and `v` by `1 - β₂ᵗ`.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    betas : (float, float), optional
+        Decay rates ``(b1, b2)`` of the moments, each in ``[0, 1)``. Default: ``(0.9, 0.999)``.
+    eps : float, optional
+        Added to the denominator, at least 0. Default: 1e-8.
+    bias_correction : bool, optional
+        Whether to correct the moments for their start at zero. Default: False.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        betas: `(β₁, β₂)`, each in `[0, 1)`. Default: `(0.9, 0.999)`.
-        eps: `ε`, at least 0. Default: 1e-8.
-        bias_correction: Default: `False`.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"m": ..., "v":
+        ...}``.
+
+    Raises
+    ------
+    ValueError
+        If `betas` are not two numbers in ``[0, 1)`` or `eps` is negative.
+
+    See Also
+    --------
+    AdamW, Adamax
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, one step computes
+
+    - ``m = b1 * m + (1 - b1) * g``
+    - ``v = b2 * v + (1 - b2) * g**2``
+    - ``w = w - lr * m / (sqrt(v) + eps)``
+
+    [1]_. Bias correction divides `m` by ``1 - b1**t`` and `v` by ``1 - b2**t`` in step `t`.
+    Parameters of float16 and bfloat16 are updated in float32.
+
+    References
+    ----------
+    .. [1] Kingma, Ba, "Adam: A Method for Stochastic Optimization", 2015.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.Adam(learning_rate=1e-3)
+    >>> gradients = {"weight": mx.ones((1, 2)), "bias": mx.ones((1,))}
+    >>> optimizer.update(model, gradients)
+    >>> optimizer.step.item()
+    1
     """
 
     def __init__(
@@ -42,7 +83,7 @@ class Adam(Optimizer):
         self.bias_correction = bias_correction
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """The moments `m` and `v`."""
+        """Set the moments `m` and `v` to zero."""
         state["m"] = mx.zeros_like(parameter)
         state["v"] = mx.zeros_like(parameter)
 
@@ -50,7 +91,7 @@ class Adam(Optimizer):
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its moments."""
         b1, b2 = self.betas
         m = b1 * state["m"] + (1 - b1) * gradient
         v = b2 * state["v"] + (1 - b2) * mx.square(gradient)
@@ -64,16 +105,52 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """`Adam` after `w = w - λ ω w`.
+    """AdamW: Adam with decoupled weight decay.
 
-    Loshchilov, Hutter, "Decoupled Weight Decay Regularization", 2019.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    betas : (float, float), optional
+        Decay rates ``(b1, b2)`` of the moments, each in ``[0, 1)``. Default: ``(0.9, 0.999)``.
+    eps : float, optional
+        Added to the denominator, at least 0. Default: 1e-8.
+    weight_decay : float, optional
+        Weight decay `wd`. Default: 0.01.
+    bias_correction : bool, optional
+        Whether to correct the moments for their start at zero. Default: False.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        betas: as for `Adam`. Default: `(0.9, 0.999)`.
-        eps: as for `Adam`. Default: 1e-8.
-        weight_decay: `ω`. Default: 0.01.
-        bias_correction: as for `Adam`. Default: `False`.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"m": ..., "v":
+        ...}``.
+
+    Raises
+    ------
+    ValueError
+        If `betas` are not two numbers in ``[0, 1)`` or `eps` is negative.
+
+    See Also
+    --------
+    Adam
+
+    Notes
+    -----
+    Each step first computes ``w = w - lr * wd * w`` [1]_ and then the step of `Adam`.
+
+    References
+    ----------
+    .. [1] Loshchilov, Hutter, "Decoupled Weight Decay Regularization", 2019.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.AdamW(learning_rate=1e-3, weight_decay=0.1)
+    >>> gradients = {"weight": mx.ones((1, 2)), "bias": mx.ones((1,))}
+    >>> optimizer.update(model, gradients)
+    >>> optimizer.step.item()
+    1
     """
 
     def __init__(
@@ -91,21 +168,61 @@ class AdamW(Adam):
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its moments."""
         rate = self.learning_rate.astype(gradient.dtype)
         decayed = parameter * (1 - rate * self.weight_decay)
         return super().apply_single(gradient, decayed, state)
 
 
 class Adamax(Adam):
-    """`m = β₁ m + (1 - β₁) g`, `v = max(β₂ v, |g|)`, `w = w - λ m / (v + ε)`.
+    """Adamax: Adam with a running maximum in place of the second moment.
 
-    Kingma, Ba, "Adam: A Method for Stochastic Optimization", 2015, section 7.1.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    betas : (float, float), optional
+        Decay rates ``(b1, b2)`` of the moments, each in ``[0, 1)``. Default: ``(0.9, 0.999)``.
+    eps : float, optional
+        Added to the denominator, at least 0. Default: 1e-8.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        betas: `(β₁, β₂)`, each in `[0, 1)`. Default: `(0.9, 0.999)`.
-        eps: `ε`, at least 0. Default: 1e-8.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"m": ..., "v":
+        ...}``.
+
+    Raises
+    ------
+    ValueError
+        If `betas` are not two numbers in ``[0, 1)`` or `eps` is negative.
+
+    See Also
+    --------
+    Adam
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, one step computes
+
+    - ``m = b1 * m + (1 - b1) * g``
+    - ``v = max(b2 * v, abs(g))``
+    - ``w = w - lr * m / (v + eps)``
+
+    [1]_, without bias correction.
+
+    References
+    ----------
+    .. [1] Kingma, Ba, "Adam: A Method for Stochastic Optimization", 2015, section 7.1.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.Adamax(learning_rate=1e-3)
+    >>> gradients = {"weight": mx.ones((1, 2)), "bias": mx.ones((1,))}
+    >>> optimizer.update(model, gradients)
+    >>> optimizer.step.item()
+    1
     """
 
     def __init__(
@@ -120,7 +237,7 @@ class Adamax(Adam):
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its moments."""
         b1, b2 = self.betas
         m = b1 * state["m"] + (1 - b1) * gradient
         v = mx.maximum(b2 * state["v"], mx.abs(gradient))

@@ -1,4 +1,4 @@
-"""Rates adapted to the squares of past gradients: `Adagrad`, `RMSprop`, `AdaDelta`."""
+"""Learning rates adapted to the squares of past gradients: `Adagrad`, `RMSprop`, `AdaDelta`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,45 @@ from umber.optimizers.schedulers import Schedule
 
 
 class Adagrad(Optimizer):
-    """`v = v + g²`, `w = w - λ g / (√v + ε)`.
+    """Adagrad: steps scaled by the sum of the squares of all gradients so far.
 
-    Duchi, Hazan, Singer, "Adaptive Subgradient Methods for Online Learning", 2011.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    eps : float, optional
+        Added to the denominator, above 0. Default: 1e-8.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        eps: `ε`, above 0. Default: 1e-8.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"v": ...}``.
+
+    Raises
+    ------
+    ValueError
+        If `eps` is not positive.
+
+    See Also
+    --------
+    RMSprop, AdaDelta
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, one step [1]_ computes
+
+    - ``v = v + g**2``
+    - ``w = w - lr * g / (sqrt(v) + eps)``
+
+    References
+    ----------
+    .. [1] Duchi, Hazan, Singer, "Adaptive Subgradient Methods for Online Learning", 2011.
+
+    Examples
+    --------
+    >>> optimizer = optim.Adagrad(learning_rate=0.5)
+    >>> optimizer.apply_gradients({"w": mx.array([2.0])}, {"w": mx.array([1.0])})
+    {'w': array([0.5], dtype=float32)}
     """
 
     def __init__(self, learning_rate: float | mx.array | Schedule, eps: float = 1e-8) -> None:
@@ -25,14 +57,14 @@ class Adagrad(Optimizer):
         self.eps = eps
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """The sum of squares `v`."""
+        """Set the sum of squares `v` to zero."""
         state["v"] = mx.zeros_like(parameter)
 
     @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its state."""
         rate = self.learning_rate.astype(gradient.dtype)
         v = state["v"] + mx.square(gradient)
         state["v"] = v
@@ -40,14 +72,47 @@ class Adagrad(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """`v = α v + (1 - α) g²`, `w = w - λ g / (√v + ε)`.
+    """RMSprop: steps scaled by a running mean of the squares of gradients.
 
-    Tieleman, Hinton, "Neural Networks for Machine Learning", lecture 6.5, 2012.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    alpha : float, optional
+        Decay rate of the running mean, at least 0. Default: 0.99.
+    eps : float, optional
+        Added to the denominator, above 0. Default: 1e-8.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        alpha: `α`, at least 0. Default: 0.99.
-        eps: `ε`, above 0. Default: 1e-8.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"v": ...}``.
+
+    Raises
+    ------
+    ValueError
+        If `alpha` is negative or `eps` is not positive.
+
+    See Also
+    --------
+    Adagrad, Adam
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, one step [1]_ computes
+
+    - ``v = alpha * v + (1 - alpha) * g**2``
+    - ``w = w - lr * g / (sqrt(v) + eps)``
+
+    References
+    ----------
+    .. [1] Tieleman, Hinton, "Neural Networks for Machine Learning", lecture 6.5, 2012.
+
+    Examples
+    --------
+    >>> optimizer = optim.RMSprop(learning_rate=0.1, alpha=0.75)
+    >>> optimizer.apply_gradients({"w": mx.array([2.0])}, {"w": mx.array([1.0])})
+    {'w': array([0.8], dtype=float32)}
     """
 
     def __init__(
@@ -61,14 +126,14 @@ class RMSprop(Optimizer):
         self.eps = eps
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """The running mean of squares `v`."""
+        """Set the running mean of squares `v` to zero."""
         state["v"] = mx.zeros_like(parameter)
 
     @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its state."""
         rate = self.learning_rate.astype(gradient.dtype)
         v = self.alpha * state["v"] + (1 - self.alpha) * mx.square(gradient)
         state["v"] = v
@@ -76,14 +141,53 @@ class RMSprop(Optimizer):
 
 
 class AdaDelta(Optimizer):
-    """`v = ρ v + (1 - ρ) g²`, `d = g √(u + ε) / √(v + ε)`, `u = ρ u + (1 - ρ) d²`, `w = w - λ d`.
+    """AdaDelta: steps scaled by running means of squares of steps and of gradients.
 
-    Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    rho : float, optional
+        Decay rate of the running means, at least 0. Default: 0.9.
+    eps : float, optional
+        Added to both running means, above 0. Default: 1e-6.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        rho: `ρ`, at least 0. Default: 0.9.
-        eps: `ε`, above 0. Default: 1e-6.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"v": ..., "u":
+        ...}``.
+
+    Raises
+    ------
+    ValueError
+        If `rho` is negative or `eps` is not positive.
+
+    See Also
+    --------
+    Adagrad, RMSprop
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, one step [1]_ computes
+
+    - ``v = rho * v + (1 - rho) * g**2``
+    - ``d = g * sqrt(u + eps) / sqrt(v + eps)``
+    - ``u = rho * u + (1 - rho) * d**2``
+    - ``w = w - lr * d``
+
+    References
+    ----------
+    .. [1] Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.AdaDelta(learning_rate=1.0)
+    >>> gradients = {"weight": mx.ones((1, 2)), "bias": mx.ones((1,))}
+    >>> optimizer.update(model, gradients)
+    >>> optimizer.step.item()
+    1
     """
 
     def __init__(
@@ -97,7 +201,7 @@ class AdaDelta(Optimizer):
         self.eps = eps
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """The running means of squares: `v` of gradients, `u` of steps."""
+        """Set the running means of squares to zero: `v` of gradients, `u` of steps."""
         state["v"] = mx.zeros_like(parameter)
         state["u"] = mx.zeros_like(parameter)
 
@@ -105,7 +209,7 @@ class AdaDelta(Optimizer):
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its state."""
         rate = self.learning_rate.astype(gradient.dtype)
         u = state["u"]
         v = self.rho * state["v"] + (1 - self.rho) * mx.square(gradient)

@@ -1,4 +1,6 @@
-"""`Optimizer`, what all update rules share, and `MultiOptimizer`, which joins several."""
+"""`Optimizer`, the base class of update rules, and `MultiOptimizer`, which combines several."""
+
+# One subject: the state of optimizers and its checks, which both classes share.
 
 from __future__ import annotations
 
@@ -14,21 +16,45 @@ from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
 
 
 class Optimizer:
-    """An update rule with its state.
+    """Base class of optimizers: an update rule and its state.
 
-    `state` is a tree: `"step"`, the number of updates so far (uint64), `"learning_rate"` (float32),
-    and, at the places of the parameters, a dict for each, filled by `init_single`. Subclasses
-    define `init_single` and `apply_single`.
+    Parameters
+    ----------
+    schedulers : dict of str to callable, optional
+        Schedules, functions of the step, by the entry of the state that they set before each
+        update. Default: none.
 
-    Args:
-        schedulers: functions of the step by the name of the state's entry that they set before each
-            update. Default: none.
+    Attributes
+    ----------
+    state : dict
+        A tree: ``"step"``, ``"learning_rate"`` and, at the place of each parameter, a dict filled
+        by `init_single`.
+    step : array
+        Number of updates so far.
+    learning_rate : array
+        The learning rate.
 
-    Example:
-        >>> optimizer = optimizers.Adam(learning_rate=1e-3)
-        >>> loss, gradients = loss_and_grad(x, y)
-        >>> optimizer.update(model, gradients)
-        >>> mx.eval(model.parameters(), optimizer.state)
+    See Also
+    --------
+    MultiOptimizer, nn.value_and_grad, clip_grad_norm
+
+    Notes
+    -----
+    A subclass defines `init_single` and `apply_single`. Parameters of integers and bools, and
+    parameters without gradients, are never changed.
+
+    If an update raises, the state is that before it.
+
+    Examples
+    --------
+    >>> class Descent(optim.Optimizer):
+    ...     def init_single(self, parameter, state):
+    ...         pass
+    ...
+    ...     def apply_single(self, gradient, parameter, state):
+    ...         return parameter - 0.5 * gradient
+    >>> Descent().apply_gradients({"w": mx.array([2.0])}, {"w": mx.array([1.0])})
+    {'w': array([0], dtype=float32)}
     """
 
     def __init__(self, schedulers: dict[str, Schedule] | None = None) -> None:
@@ -37,13 +63,41 @@ class Optimizer:
         self._schedulers = dict(schedulers or {})
 
     def init(self, parameters: dict) -> None:
-        """Make the state of parameters that have none yet; an update does it by itself."""
+        """Initialise the state of parameters that have none yet.
+
+        Calling it is optional: the first update initialises what it needs.
+
+        Parameters
+        ----------
+        parameters : dict or array
+            A tree of parameters, or one parameter.
+
+        Raises
+        ------
+        TypeError
+            If `parameters` is a list or tuple.
+
+        See Also
+        --------
+        init_single
+
+        Notes
+        -----
+        The dict `state` is changed in place, so a compiled step that holds it sees the new entries.
+
+        Examples
+        --------
+        >>> model, optimizer = nn.Linear(2, 1), optim.Adam(1e-3)
+        >>> optimizer.init(model.trainable_parameters())
+        >>> optimizer.state["bias"]
+        {'m': array([0], dtype=float32), 'v': array([0], dtype=float32)}
+        """
         if isinstance(parameters, (list, tuple)):
             raise TypeError(
                 f"[{type(self).__name__}] got a {type(parameters).__name__} of parameters, "
                 "expected a dict or one array"
             )
-        # In place: whoever holds the dict (a compiled step, say) sees what is added.
+        # In place, so that a compiled step that holds the dict sees the new entries.
         if isinstance(parameters, mx.array):
             self._init_root(parameters)
         else:
@@ -51,49 +105,156 @@ class Optimizer:
         self._initialized = True
 
     def _init_root(self, parameter: mx.array) -> None:
-        """The state of a parameter that is the whole tree stands beside the optimizer's own."""
+        """Store the state of a parameter that is the whole tree beside the optimizer's entries."""
         new: dict[str, mx.array] = {}
         self.init_single(parameter, new)
         if not any(name in self._state for name in new):
             self._state.update(new)
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """Fill the state of one parameter."""
+        """Initialise the state of one parameter; subclasses define it.
+
+        Parameters
+        ----------
+        parameter : array
+            The parameter.
+        state : dict of str to array
+            An empty dict to fill.
+
+        Raises
+        ------
+        NotImplementedError
+            If a subclass does not define it.
+
+        See Also
+        --------
+        apply_single
+
+        Examples
+        --------
+        >>> state = {}
+        >>> optim.SGD(0.1).init_single(mx.array([1.0]), state)
+        >>> state
+        {'v': array([0], dtype=float32)}
+        """
         raise _undefined(self, "init_single")
 
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """The new value of one parameter; updates its state."""
+        """New value of one parameter; updates its state; subclasses define it.
+
+        Parameters
+        ----------
+        gradient : array
+            The gradient.
+        parameter : array
+            The parameter, of the shape of `gradient`.
+        state : dict of str to array
+            The state that `init_single` made, to be updated in place.
+
+        Returns
+        -------
+        array
+            The new value of the parameter.
+
+        Raises
+        ------
+        NotImplementedError
+            If a subclass does not define it.
+
+        See Also
+        --------
+        apply_gradients, init_single
+
+        Examples
+        --------
+        >>> optim.SGD(0.1).apply_single(mx.array([2.0]), mx.array([1.0]), {})
+        array([0.8], dtype=float32)
+        """
         raise _undefined(self, "apply_single")
 
     def _state_dtype(self, gradient: mx.array, parameter: mx.array) -> mx.Dtype:
-        """The dtype of what the entries of a state are updated with."""
+        """The dtype of what updates the entries of a state."""
         return gradient.dtype
 
     def update(self, model: Module, gradients: dict) -> None:
-        """Replace the model's parameters that have gradients by their new values.
+        """Update the parameters of a model that have gradients, in place.
 
-        Args:
-            model: the module.
-            gradients: a tree shaped like a part of the model's parameters, as
-                `umber.nn.value_and_grad` gives it.
+        Parameters
+        ----------
+        model : Module
+            The model.
+        gradients : dict
+            A tree shaped like a part of the model's parameters, as the function of
+            `nn.value_and_grad` returns it.
+
+        Raises
+        ------
+        ValueError
+            If a gradient has no parameter, or another shape than its parameter.
+        TypeError
+            If a gradient or parameter is not an array, or the arguments are in the wrong order.
+
+        See Also
+        --------
+        apply_gradients
+
+        Examples
+        --------
+        >>> model, optimizer = nn.Linear(2, 1, bias=False), optim.SGD(0.1)
+        >>> loss_and_grad = nn.value_and_grad(model, lambda x: model(x).sum())
+        >>> loss, gradients = loss_and_grad(mx.ones((1, 2)))
+        >>> optimizer.update(model, gradients)
+        >>> mx.eval(model.parameters(), optimizer.state)
         """
         _check_order("model, gradients", gradients, model)
         model.update(self.apply_gradients(gradients, model))
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
-        """The new values of the parameters that have gradients, as a tree.
+        """New values of the parameters that have gradients, as a tree.
 
-        Parameters of integers and bools stay as they are.
+        Parameters
+        ----------
+        gradients : tree of array
+            The gradients. They decide which parameters are updated.
+        parameters : tree of array
+            A tree that has at least the places of `gradients`, such as a module.
 
-        Args:
-            gradients: the tree that decides which parameters are updated.
-            parameters: a tree that has at least the places of `gradients`, such as a module.
+        Returns
+        -------
+        tree of array
+            The new values, in the structure of `gradients`. Parameters of integers and bools are
+            returned unchanged.
+
+        Raises
+        ------
+        ValueError
+            If a gradient has no parameter, or another shape than its parameter, or the state of a
+            parameter has the wrong shape.
+        TypeError
+            If a gradient or parameter is not an array, or the arguments are in the wrong order.
+        KeyError
+            If the state of a parameter lacks an entry.
+
+        See Also
+        --------
+        update, apply_single
+
+        Notes
+        -----
+        The state is initialised for parameters that have none. If an update raises, the state is
+        that before it.
+
+        Examples
+        --------
+        >>> parameters = {"w": mx.array([1.0]), "b": mx.array([3.0])}
+        >>> optim.SGD(0.1).apply_gradients({"w": mx.array([2.0])}, parameters)
+        {'w': array([0.8], dtype=float32)}
         """
         _check_order("gradients, parameters", gradients, parameters)
         _check_gradients(type(self).__name__, gradients, parameters)
-        # Parameters may join later, when a layer is unfrozen.
+        # Parameters may be added later, when a layer is unfrozen.
         is_new = not self._initialized or not _has_places(self._state, gradients)
         if is_new:
             self.init(gradients)
@@ -103,7 +264,7 @@ class Optimizer:
                     self.state[name] = _number_as_array(schedule(self.step))
                 self.state["step"] = self.step + 1
                 updated = tree_map(self._apply_to, gradients, parameters, self.state)
-                # A state that was assigned may have wrong shapes that broadcast.
+                # An assigned state may have wrong shapes that broadcast.
                 if is_new and not _same_shapes(updated, gradients):
                     self._check_parts(gradients, parameters)
                 return updated
@@ -112,7 +273,7 @@ class Optimizer:
             raise
 
     def _check_parts(self, gradients: Any, parameters: Any, cause: Exception | None = None) -> None:
-        """Refuse a state in which that of a parameter is not what the rule would begin with."""
+        """Raise if the state of a parameter lacks an entry of a new one or has another shape."""
         wrong = self._wrong_state(gradients, parameters, self._state, "")
         if wrong is not None:
             raise wrong from cause
@@ -120,7 +281,7 @@ class Optimizer:
     def _wrong_state(
         self, gradients: Any, parameters: Any, state: Any, path: str
     ) -> Exception | None:
-        """What the state of a parameter lacks, or has in another shape than a new one."""
+        """The error for the first state that lacks an entry of a new one or has another shape."""
         if isinstance(gradients, (dict, list, tuple)):
             pairs = gradients.items() if isinstance(gradients, dict) else enumerate(gradients)
             prefix = f"{path}." if path else ""
@@ -149,14 +310,14 @@ class Optimizer:
         return None
 
     def _apply_to(self, gradient: mx.array, parameter: mx.array, state: dict) -> mx.array:
-        # No step leads from one index, truth value or packed code to another.
+        # Indices, bools and packed codes have no gradient.
         if not mx.issubdtype(parameter.dtype, mx.inexact):
             return parameter
         return self.apply_single(gradient, parameter, state)
 
     @property
     def state(self) -> dict[str, Any]:
-        """The optimizer's state; one that was saved may be assigned."""
+        """The state of the optimizer; a saved one may be assigned."""
         return self._state
 
     @state.setter
@@ -173,14 +334,14 @@ class Optimizer:
 
     @property
     def step(self) -> mx.array:
-        """The number of updates so far, uint64 without axes."""
+        """Number of updates so far, a uint64 scalar."""
         return self._entry("step")
 
     @property
     def learning_rate(self) -> mx.array:
-        """The learning rate, float32 without axes; a number or a schedule may be assigned.
+        """The learning rate, a float32 scalar; a number or a schedule may be assigned.
 
-        A schedule replaces the one before. A number lasts until the next update if there is one.
+        A schedule replaces the previous one. If there is one, a number lasts until the next update.
         """
         return self._entry("learning_rate")
 
@@ -198,7 +359,7 @@ class Optimizer:
         return state[name]
 
     def _maybe_schedule(self, name: str, value: float | mx.array | Schedule) -> None:
-        """Set an entry of the state to a number, or to what a schedule gives for each step."""
+        """Set an entry of the state to a number, or to the values of a schedule."""
         entry = _number_as_array(value(self.step) if callable(value) else value)
         if not isinstance(entry, mx.array):
             raise TypeError(
@@ -213,16 +374,45 @@ class Optimizer:
 class MultiOptimizer(Optimizer):
     """Several optimizers, each for a part of the parameters.
 
-    Args:
-        optimizers: the optimizers.
-        filters: called with the path and the gradient; a parameter belongs to the first optimizer
-            whose filter holds. One fewer than optimizers: the last gets the rest.
+    Parameters
+    ----------
+    optimizers : sequence of Optimizer
+        The optimizers, at least one.
+    filters : sequence of callable, optional
+        One fewer than `optimizers`. ``filter(path, gradient)`` is called for each parameter, which
+        belongs to the first optimizer whose filter is true. The last optimizer takes the rest.
 
-    Example:
-        >>> optimizers.MultiOptimizer(
-        ...     [optimizers.SGD(0.1), optimizers.AdamW(1e-3)],
-        ...     [lambda path, gradient: path.endswith("bias")],
-        ... )
+    Attributes
+    ----------
+    optimizers : list of Optimizer
+        The optimizers.
+    filters : list of callable
+        The filters, with one for the last optimizer.
+    state : dict
+        ``{"states": [the state of each optimizer]}``.
+
+    Raises
+    ------
+    ValueError
+        If there is no optimizer, or not one filter fewer than optimizers.
+
+    See Also
+    --------
+    Optimizer, Muon
+
+    Notes
+    -----
+    The learning rate is that of the first optimizer; assigning it sets that of all.
+
+    Examples
+    --------
+    >>> optimizer = optim.MultiOptimizer(
+    ...     [optim.SGD(0.1), optim.AdamW(1e-3)],
+    ...     [lambda path, gradient: path.endswith("bias")],
+    ... )
+    >>> optimizer.init(nn.Linear(2, 1).trainable_parameters())
+    >>> [sorted(state) for state in optimizer.state["states"]]
+    [['bias', 'learning_rate', 'step'], ['learning_rate', 'step', 'weight']]
     """
 
     def __init__(
@@ -243,17 +433,17 @@ class MultiOptimizer(Optimizer):
         self.filters = [*filters, lambda path, gradient: True]
 
     def init(self, parameters: dict) -> None:
-        """Make the state of all optimizers, each for its part."""
+        """Initialise the state of all optimizers, each for its part of the parameters."""
         for optimizer, part in zip(self.optimizers, self._split(parameters), strict=True):
             optimizer.init(part)
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
-        """The new values of the parameters that have gradients, as a tree."""
+        """New values of the parameters that have gradients, as a tree."""
         _check_order("gradients, parameters", gradients, parameters)
         _check_gradients(type(self).__name__, gradients, parameters)
         parts = self._split(gradients)
         updated: Any = {}
-        # Those whose turn is over have succeeded, and are put back too if a later one fails.
+        # If a later optimizer fails, the state of the earlier ones is restored, too.
         with _restored_on_error(self.state):
             for optimizer, part in zip(self.optimizers, parts, strict=True):
                 updated = tree_merge(updated, optimizer.apply_gradients(part, parameters))
@@ -261,12 +451,12 @@ class MultiOptimizer(Optimizer):
 
     @property
     def state(self) -> dict[str, Any]:
-        """`{"states": [the state of each optimizer]}`."""
+        """The states of the optimizers: ``{"states": [...]}``."""
         return {"states": [optimizer.state for optimizer in self.optimizers]}
 
     @state.setter
     def state(self, state: dict[str, Any]) -> None:
-        # All of them first: nothing changes if one is wrong.
+        # Check all before assigning any.
         self._check_state(state)
         for optimizer, part in zip(self.optimizers, state["states"], strict=True):
             optimizer.state = part
@@ -287,7 +477,7 @@ class MultiOptimizer(Optimizer):
 
     @property
     def learning_rate(self) -> mx.array:
-        """The first optimizer's learning rate; assigning sets that of all."""
+        """The learning rate of the first optimizer; assigning sets that of all."""
         return self.optimizers[0].learning_rate
 
     @learning_rate.setter
@@ -319,7 +509,7 @@ def _is_empty(tree: Any) -> bool:
 
 
 def _check_order(expected: str, gradients: Any, model: Any) -> None:
-    """Refuse a model in the place of the gradients."""
+    """Raise if a model was passed in place of the gradients."""
     if isinstance(gradients, Module) and not isinstance(model, Module):
         raise TypeError(
             f"[update] got a {type(gradients).__name__} in the place of the gradients, "
@@ -328,7 +518,7 @@ def _check_order(expected: str, gradients: Any, model: Any) -> None:
 
 
 def _number_as_array(value: Any) -> Any:
-    """A number, also one of NumPy's or one in a list, as a float32 array; else as it is."""
+    """A number, also NumPy's or one in a list, as a float32 array; other values unchanged."""
     if isinstance(value, (list, tuple)) and len(value) == 1:
         return _number_as_array(value[0])
     if isinstance(value, mx.array) or not (
@@ -346,7 +536,7 @@ def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
 
 
 def _contents(tree: Any) -> list[tuple[dict, dict]]:
-    """The dicts of a tree, each with a copy; rules change nothing else."""
+    """The dicts of a tree, each with a copy; update rules change nothing else."""
     if isinstance(tree, dict):
         inner = [pair for child in tree.values() for pair in _contents(child)]
         return [(tree, tree.copy()), *inner]
@@ -357,7 +547,7 @@ def _contents(tree: Any) -> list[tuple[dict, dict]]:
 
 @contextmanager
 def _restored_on_error(state: Any) -> Iterator[None]:
-    """Put the dicts of a state back to what they are now if the body fails."""
+    """Restore the dicts of a state if the body raises."""
     contents = _contents(state)
     try:
         yield
@@ -369,11 +559,11 @@ def _restored_on_error(state: Any) -> Iterator[None]:
 
 
 def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -> None:
-    """Refuse gradients that have no parameter or another shape, before anything changes."""
+    """Raise for gradients without parameter or of another shape, before anything changes."""
     prefix = f"{path}." if path else ""
     if isinstance(gradients, dict):
         for key, child in gradients.items():
-            # A branch without gradients may be missing.
+            # A subtree without gradients may have no parameters.
             if not isinstance(parameters, dict) or key not in parameters:
                 if child is None or isinstance(child, mx.array) or tree_flatten(child):
                     raise ValueError(
@@ -414,7 +604,7 @@ def _same_shapes(updated: Any, gradients: Any) -> bool:
 
 
 def _has_places(state: Any, gradients: Any) -> bool:
-    """Whether every gradient has a place in the state."""
+    """Whether every gradient has a state."""
     if isinstance(gradients, dict):
         return isinstance(state, dict) and all(
             key in state and _has_places(state[key], child) for key, child in gradients.items()
@@ -427,7 +617,7 @@ def _has_places(state: Any, gradients: Any) -> bool:
 
 
 def _with_places(state: Any, parameters: Any, init_single: Callable) -> Any:
-    """`state` with a place, made by `init_single`, for each parameter that had none."""
+    """`state` with an entry, made by `init_single`, for each parameter that had none."""
     if isinstance(parameters, dict):
         state = dict(by_key(parameters, state or {}, mx.array))
         for key, child in parameters.items():

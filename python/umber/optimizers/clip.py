@@ -1,4 +1,4 @@
-"""Bounds on gradients: `clip_grad_norm`."""
+"""Gradient clipping: `clip_grad_norm`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,49 @@ from umber.utils import tree_flatten, tree_map, tree_reduce
 
 
 def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
-    """Scale all gradients by one factor so that the norm of all together is at most `max_norm`.
+    """Scale gradients so that their joint norm is at most `max_norm`.
 
-    Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent neural networks", 2013.
+    Parameters
+    ----------
+    grads : tree of array
+        The gradients.
+    max_norm : float
+        Maximum norm, at least 0.
 
-    Args:
-        grads: a tree of arrays.
-        max_norm: the greatest norm that is left as it is.
+    Returns
+    -------
+    clipped : tree of array
+        The gradients, all scaled by ``min(1, max_norm / (norm + 1e-6))`` [1]_. Floating dtypes are
+        kept.
+    norm : array
+        The norm before scaling, the root of the sum of all squares: float32, or float64 if a
+        gradient is of float64 or complex128.
 
-    Returns:
-        The tree of scaled gradients and the norm before scaling.
+    Raises
+    ------
+    ValueError
+        If `max_norm` is negative.
+
+    Notes
+    -----
+    Squares are summed in float64, where those of finite float32 numbers do not overflow.
+
+    References
+    ----------
+    .. [1] Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent neural networks",
+       2013.
+
+    Examples
+    --------
+    >>> clipped, norm = optim.clip_grad_norm({"w": mx.array([3.0, 4.0])}, max_norm=1.0)
+    >>> clipped["w"], norm
+    (array([0.6, 0.8], dtype=float32), array(5, dtype=float32))
     """
     if not max_norm >= 0:
         raise ValueError(f"[clip_grad_norm] got max_norm {max_norm}, expected at least 0")
 
     def add_squares(total: mx.array, gradient: mx.array) -> mx.array:
-        # Squares of floats that are in range themselves are in the range of float64.
+        # In float64, squares of finite float32 do not overflow.
         is_complex = mx.issubdtype(gradient.dtype, mx.complexfloating)
         size = mx.abs(gradient) if is_complex else gradient
         return total + mx.square(size.astype(mx.float64)).sum()

@@ -1,4 +1,4 @@
-"""Steps by the sign of a momentum."""
+"""Lion: steps along the sign of a momentum."""
 
 from __future__ import annotations
 
@@ -11,15 +11,51 @@ from umber.optimizers.schedulers import Schedule
 
 
 class Lion(Optimizer):
-    """`c = β₁ m + (1 - β₁) g`, `m = β₂ m + (1 - β₂) g`, `w = w - λ (sign(c) + ω w)`.
+    """Lion: steps along the sign of a momentum, all of the same size.
 
-    Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023. All steps have the same
-    size, so the learning rate should be 3 to 10 times smaller than for Adam.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    betas : (float, float), optional
+        Weights ``(b1, b2)`` of the momentum, each in ``[0, 1)``. Default: ``(0.9, 0.99)``.
+    weight_decay : float, optional
+        Weight decay `wd`. Default: 0.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        betas: `(β₁, β₂)`, each in `[0, 1)`. Default: `(0.9, 0.99)`.
-        weight_decay: `ω`. Default: 0.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"m": ...}``.
+
+    Raises
+    ------
+    ValueError
+        If `betas` are not two numbers in ``[0, 1)``.
+
+    See Also
+    --------
+    AdamW, SGD
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, one step [1]_ computes
+
+    - ``c = b1 * m + (1 - b1) * g``
+    - ``m = b2 * m + (1 - b2) * g``
+    - ``w = w - lr * (sign(c) + wd * w)``
+
+    Since all steps have the same size, the learning rate should be 3 to 10 times smaller than that
+    of `Adam`.
+
+    References
+    ----------
+    .. [1] Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023.
+
+    Examples
+    --------
+    >>> optimizer = optim.Lion(learning_rate=0.25)
+    >>> optimizer.apply_gradients({"w": mx.array([2.0])}, {"w": mx.array([1.0])})
+    {'w': array([0.75], dtype=float32)}
     """
 
     def __init__(
@@ -36,14 +72,14 @@ class Lion(Optimizer):
         self.weight_decay = weight_decay
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """The momentum `m`."""
+        """Set the momentum `m` to zero."""
         state["m"] = mx.zeros_like(parameter)
 
     @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its momentum."""
         rate = self.learning_rate.astype(gradient.dtype)
         b1, b2 = self.betas
         m = state["m"]

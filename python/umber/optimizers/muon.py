@@ -1,4 +1,4 @@
-"""Momentum made orthogonal: `Muon`."""
+"""Muon: steps along an orthogonalised momentum."""
 
 from __future__ import annotations
 
@@ -9,19 +9,57 @@ from umber.optimizers.schedulers import Schedule
 
 
 class Muon(Optimizer):
-    """`v = μ v + (1 - μ) g`, `w = w - λ √max(1, rows / columns) orthogonal(v)`.
+    """Muon: steps along a momentum that is orthogonalised as a matrix.
 
-    Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024. With weight
-    decay `ω`, `g + ω w` takes the place of `g`; with Nesterov's momentum `μ v + (1 - μ) g` that of
-    `v` in the step. Parameters with more than two axes are seen as matrices, all axes but the first
-    as one; those with fewer step along `v` as it is, and are better left to another optimizer.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    momentum : float, optional
+        Momentum `mu`. Default: 0.95.
+    weight_decay : float, optional
+        Weight decay `wd`. Default: 0.01.
+    nesterov : bool, optional
+        Whether to use Nesterov's momentum. Default: True.
+    ns_steps : int, optional
+        Number of Newton-Schulz iterations. Default: 5.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        momentum: `μ`. Default: 0.95.
-        weight_decay: `ω`. Default: 0.01.
-        nesterov: Default: `True`.
-        ns_steps: how often the iteration of Newton and Schulz is repeated. Default: 5.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"v": ...}``.
+
+    See Also
+    --------
+    SGD, MultiOptimizer
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, one step [1]_ computes
+
+    - ``v = mu * v + (1 - mu) * g``
+    - ``w = w - lr * sqrt(max(1, rows / columns)) * orthogonal(v)``
+
+    Weight decay replaces `g` by ``g + wd * w``. Nesterov's momentum replaces `v` in the second line
+    by ``mu * v + (1 - mu) * g``.
+
+    Parameters with more than two axes are reshaped to matrices, whose rows are the first axis.
+    `rows` and `columns` are the last two axes of the parameter. Parameters with fewer than two
+    axes, such as biases, step along `v` itself; another optimizer suits them better (see
+    `MultiOptimizer`).
+
+    References
+    ----------
+    .. [1] Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.Muon(learning_rate=0.02)
+    >>> gradients = {"weight": mx.ones((1, 2)), "bias": mx.ones((1,))}
+    >>> optimizer.update(model, gradients)
+    >>> optimizer.step.item()
+    1
     """
 
     def __init__(
@@ -40,7 +78,7 @@ class Muon(Optimizer):
         self.ns_steps = ns_steps
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """The momentum `v`."""
+        """Set the momentum `v` to zero."""
         state["v"] = mx.zeros_like(parameter)
 
     def _state_dtype(self, gradient: mx.array, parameter: mx.array) -> mx.Dtype:
@@ -50,7 +88,7 @@ class Muon(Optimizer):
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its momentum."""
         if self.weight_decay != 0:
             gradient = gradient + self.weight_decay * parameter
         v = self.momentum * state["v"] + (1 - self.momentum) * gradient
@@ -67,7 +105,8 @@ class Muon(Optimizer):
 def _orthogonal(x: mx.array, steps: int) -> mx.array:
     """The matrix with its singular values, all but the smallest, moved to about 1.
 
-    Each step applies the polynomial `a s + b s³ + c s⁵`, which grows fast near 0, to them.
+    Each Newton-Schulz step maps a singular value `s` to ``a * s + b * s**3 + c * s**5``, which
+    grows fast near 0.
     """
     a, b, c = 3.4445, -4.7750, 2.0315
     is_tall = x.shape[0] > x.shape[1]

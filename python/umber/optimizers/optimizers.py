@@ -1,4 +1,4 @@
-"""All optimizers in one module, where MLX has them."""
+"""All optimizers in one module, as in MLX."""
 
 from umber import _errors
 from umber.optimizers.adafactor import Adafactor

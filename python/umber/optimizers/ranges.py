@@ -1,4 +1,4 @@
-"""What keeps update rules within the range of their dtypes."""
+"""Update rules in float32 for arrays of narrower dtypes."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from typing import Any
 
 import umber.core as mx
 
-# The least normal number of float32.
-_LEAST = 2.0**-126
+# The smallest normal number of float32.
+_SMALLEST_NORMAL = 2.0**-126
 
 Rule = Callable[[Any, mx.array, mx.array, dict[str, mx.array]], mx.array]
 
 
 def in_float32(rule: Rule) -> Rule:
-    """The method `apply_single` of an optimizer, computed in float32 where arrays are narrower.
+    """Decorator of `apply_single` that computes in float32 where arrays are of narrower dtypes.
 
-    Squares of gradients, small constants such as `ε` and small learning rates leave the range of
-    float16. The arrays keep their dtypes: the new parameter has the common dtype of gradient and
-    parameter, an entry of the state that of the entry and what it is updated with. Entries out of
-    range are stored as the largest finite number, since an infinite moment would stop the parameter
-    for good.
+    Squares of gradients, small constants such as `eps` and small learning rates leave the range of
+    float16. The dtypes are kept: the new parameter has the promoted dtype of gradient and
+    parameter, an entry of the state that of the entry and what updates it. Entries out of range are
+    stored as the largest finite number, since an infinite moment would stop the parameter for good.
     """
 
     @wraps(rule)
     def apply_single(
         self: Any, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        # The usual case first, at the cost of a few arithmetic operations on small arrays.
+        # Fast path for the usual case.
         is_wide = gradient.itemsize > 2 and parameter.itemsize > 2
         if is_wide or not (is_narrow(gradient) or is_narrow(parameter)):
             return rule(self, gradient, parameter, state)
@@ -43,7 +42,7 @@ def in_float32(rule: Rule) -> Rule:
 
 
 def as_numbers(values: Sequence[float]) -> Sequence[float]:
-    """The same numbers; a list of Python's where operations on arrays do not take some of them."""
+    """The same numbers, as Python floats if operations on arrays do not accept some of them."""
     if all(isinstance(value, (int, float, mx.array)) for value in values):
         return values
     return [value if isinstance(value, mx.array) else float(value) for value in values]
@@ -60,8 +59,8 @@ def widened(x: Any) -> Any:
 
 
 def nonzero(eps: float) -> float:
-    """`eps`, or the least number that keeps a quotient of two zeros from being NaN."""
-    return max(eps, _LEAST)
+    """`eps`, or the smallest normal number, so that a quotient of two zeros is not NaN."""
+    return max(eps, _SMALLEST_NORMAL)
 
 
 def _stored(entry: Any, dtype: mx.Dtype) -> Any:

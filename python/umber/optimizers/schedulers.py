@@ -1,4 +1,4 @@
-"""Learning rates as functions of the step, an array or a number, counted from 0."""
+"""Learning rate schedules: functions of the step, a number or an array that counts from 0."""
 
 from __future__ import annotations
 
@@ -11,21 +11,113 @@ Schedule = Callable[[mx.array], mx.array]
 
 
 def exponential_decay(init: float, decay_rate: float) -> Schedule:
-    """`init · decay_rate^step`."""
+    """Exponential decay: ``init * decay_rate**step``.
+
+    Parameters
+    ----------
+    init : float
+        Initial learning rate.
+    decay_rate : float
+        Factor of each step.
+
+    Returns
+    -------
+    callable
+        Schedule: ``schedule(step)`` returns the learning rate of a step, a number or an array,
+        counted from 0.
+
+    See Also
+    --------
+    step_decay
+
+    Examples
+    --------
+    >>> schedule = optim.exponential_decay(0.1, 0.5)
+    >>> schedule(2)
+    0.025
+    """
     return lambda step: init * decay_rate**step
 
 
 def step_decay(init: float, decay_rate: float, step_size: float) -> Schedule:
-    """`init · decay_rate^⌊step / step_size⌋`."""
+    """Decay at every `step_size` steps: ``init * decay_rate**(step // step_size)``.
+
+    Parameters
+    ----------
+    init : float
+        Initial learning rate.
+    decay_rate : float
+        Factor of each decay.
+    step_size : int
+        Number of steps between decays, at least 1.
+
+    Returns
+    -------
+    callable
+        Schedule: ``schedule(step)`` returns the learning rate of a step, a number or an array,
+        counted from 0.
+
+    Raises
+    ------
+    ValueError
+        If `step_size` is less than 1.
+
+    See Also
+    --------
+    exponential_decay
+
+    Examples
+    --------
+    >>> schedule = optim.step_decay(0.1, 0.5, step_size=10)
+    >>> schedule(9), schedule(10)
+    (0.1, 0.05)
+    """
     if step_size < 1:
         raise ValueError(f"[step_decay] got the step size {step_size}, expected at least 1")
     return lambda step: init * decay_rate ** (step // step_size)
 
 
 def cosine_decay(init: float, decay_steps: float, end: float = 0.0) -> Schedule:
-    """From `init` to `end` along half a cosine in `decay_steps` steps, then `end`.
+    """Decay from `init` to `end` along half a cosine, then constant.
 
-    Loshchilov, Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2017.
+    Parameters
+    ----------
+    init : float
+        Initial learning rate.
+    decay_steps : int
+        Number of steps of the decay, at least 1.
+    end : float, optional
+        Final learning rate. Default: 0.0.
+
+    Returns
+    -------
+    callable
+        Schedule: ``schedule(step)`` returns the learning rate of a step, a number or an array,
+        counted from 0.
+
+    Raises
+    ------
+    ValueError
+        If `decay_steps` is less than 1.
+
+    See Also
+    --------
+    linear_schedule, join_schedules
+
+    Notes
+    -----
+    With ``s = min(step, decay_steps)`` the rate [1]_ is
+    ``end + (init - end) * (1 + cos(pi * s / decay_steps)) / 2``.
+
+    References
+    ----------
+    .. [1] Loshchilov, Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2017.
+
+    Examples
+    --------
+    >>> schedule = optim.cosine_decay(0.1, decay_steps=100)
+    >>> schedule(50)
+    array(0.05, dtype=float32)
     """
     if decay_steps < 1:
         raise ValueError(f"[cosine_decay] got {decay_steps} steps, expected at least 1")
@@ -38,11 +130,37 @@ def cosine_decay(init: float, decay_steps: float, end: float = 0.0) -> Schedule:
 
 
 def linear_schedule(init: float, end: float, steps: float) -> Schedule:
-    """From `init` to `end` on a line in `steps` steps, then `end`.
+    """Linear change from `init` to `end`, then constant.
 
-    Example:
-        >>> warmup = linear_schedule(0, 1e-3, steps=100)
-        >>> rate = join_schedules([warmup, cosine_decay(1e-3, 900)], [100])
+    Parameters
+    ----------
+    init : float
+        Initial learning rate.
+    end : float
+        Final learning rate.
+    steps : int
+        Number of steps of the change, at least 1.
+
+    Returns
+    -------
+    callable
+        Schedule: ``schedule(step)`` returns the learning rate of a step, a number or an array,
+        counted from 0.
+
+    Raises
+    ------
+    ValueError
+        If `steps` is less than 1.
+
+    See Also
+    --------
+    cosine_decay, join_schedules
+
+    Examples
+    --------
+    >>> warmup = optim.linear_schedule(0.0, 0.5, steps=100)
+    >>> warmup(50), warmup(200)
+    (array(0.25, dtype=float32), array(0.5, dtype=float32))
     """
     if steps < 1:
         raise ValueError(f"[linear_schedule] got {steps} steps, expected at least 1")
@@ -50,11 +168,36 @@ def linear_schedule(init: float, end: float, steps: float) -> Schedule:
 
 
 def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[float]) -> Schedule:
-    """One schedule after the other, each counting its steps from 0.
+    """Schedules one after the other.
 
-    Args:
-        schedules: at least one.
-        boundaries: the steps at which the second, third, … begins.
+    Parameters
+    ----------
+    schedules : sequence of callable
+        The schedules, at least one. Each counts its steps from 0.
+    boundaries : sequence of int
+        The steps at which the second, third, ... schedule begins.
+
+    Returns
+    -------
+    callable
+        Schedule: ``schedule(step)`` returns the learning rate of a step, a number or an array,
+        counted from 0.
+
+    Raises
+    ------
+    ValueError
+        If there is no schedule, or not one boundary fewer than schedules.
+
+    See Also
+    --------
+    linear_schedule, cosine_decay
+
+    Examples
+    --------
+    >>> warmup, decay = optim.linear_schedule(0.0, 0.5, 100), optim.cosine_decay(0.5, 900)
+    >>> schedule = optim.join_schedules([warmup, decay], [100])
+    >>> schedule(50), schedule(1000)
+    (array(0.25, dtype=float32), array(0, dtype=float32))
     """
     if not schedules:
         raise ValueError("[join_schedules] got no schedules, expected at least 1")

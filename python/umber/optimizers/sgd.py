@@ -9,18 +9,56 @@ from umber.optimizers.schedulers import Schedule
 
 
 class SGD(Optimizer):
-    """`v = μ v + (1 - τ) g`, `w = w - λ v`.
+    """Stochastic gradient descent, with momentum.
 
-    With weight decay `ω`, `g + ω w` takes the place of `g`; with Nesterov's momentum `g + μ v` that
-    of `v` in the step (Sutskever et al., "On the importance of initialization and momentum in deep
-    learning", 2013). Without momentum it is `w = w - λ g`.
+    Parameters
+    ----------
+    learning_rate : float, array or callable
+        Step size `lr`: a number, or a schedule, a function of the step that returns one.
+    momentum : float, optional
+        Momentum `mu`. Default: 0.
+    weight_decay : float, optional
+        Weight decay `wd`. Default: 0.
+    dampening : float, optional
+        Dampening `tau` of the gradient in the momentum. Default: 0.
+    nesterov : bool, optional
+        Whether to use Nesterov's momentum, which needs `momentum` and no `dampening`. Default:
+        False.
 
-    Args:
-        learning_rate: `λ`, a number or a function of the step.
-        momentum: `μ`. Default: 0.
-        weight_decay: `ω`. Default: 0.
-        dampening: `τ`. Default: 0.
-        nesterov: needs momentum and no dampening. Default: `False`.
+    Attributes
+    ----------
+    state : dict
+        ``"step"``, ``"learning_rate"`` and, at the place of each parameter, ``{"v": ...}``.
+
+    Raises
+    ------
+    ValueError
+        If `nesterov` is true without momentum or with dampening.
+
+    See Also
+    --------
+    Adam, Muon
+
+    Notes
+    -----
+    With the gradient `g` of the parameter `w`, one step computes
+
+    - ``v = mu * v + (1 - tau) * g``
+    - ``w = w - lr * v``
+
+    and without momentum ``w = w - lr * g``. Weight decay replaces `g` by ``g + wd * w``. Nesterov's
+    momentum [1]_ replaces `v` in the second line by ``g + mu * v``.
+
+    References
+    ----------
+    .. [1] Sutskever et al., "On the importance of initialization and momentum in deep learning",
+       2013.
+
+    Examples
+    --------
+    >>> optimizer = optim.SGD(learning_rate=0.1)
+    >>> optimizer.apply_gradients({"w": mx.array([2.0])}, {"w": mx.array([1.0])})
+    {'w': array([0.8], dtype=float32)}
     """
 
     def __init__(
@@ -44,7 +82,7 @@ class SGD(Optimizer):
         self.nesterov = nesterov
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
-        """The momentum `v`."""
+        """Set the momentum `v` to zero."""
         state["v"] = mx.zeros_like(parameter)
 
     def _state_dtype(self, gradient: mx.array, parameter: mx.array) -> mx.Dtype:
@@ -54,7 +92,7 @@ class SGD(Optimizer):
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        """One step of one parameter."""
+        """New value of one parameter; updates its momentum."""
         if self.weight_decay != 0:
             gradient = gradient + self.weight_decay * parameter
         rate = self.learning_rate.astype(gradient.dtype)

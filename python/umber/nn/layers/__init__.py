@@ -1,4 +1,4 @@
-"""All layers, a file a subject; `umber.nn` has them too."""
+"""All layers, one file per kind; also available in `umber.nn`."""
 
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ from umber.nn.layers.recurrent import *
 from umber.nn.layers.transformer import *
 from umber.nn.layers.upsample import *
 
-# Type checkers follow the imports, but not a list made of lists.
+# Type checkers follow the imports, but do not evaluate a list built from lists.
 if not TYPE_CHECKING:
     __all__ = [
         *activations.__all__,

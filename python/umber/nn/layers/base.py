@@ -1,6 +1,6 @@
-"""`Module`, the tree of parameters and functions that every layer is.
+"""`Module`, the base class of all layers: a tree of parameters with a function.
 
-One subject: one class, whose methods call each other so that subclasses may override any.
+One subject: one class, whose methods call each other so that subclasses can override any of them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from umber.nn.layers.weights import (
     by_path,
     check_paths,
     check_weight,
-    filled,
     weights_by_path,
     weights_in,
+    with_value,
 )
 from umber.utils import tree_flatten, tree_unflatten
 
@@ -31,7 +31,7 @@ __all__ = ["Module"]
 Filter = Callable[["Module", str, Any], bool]
 
 _ABSENT = object()
-# Looked up once: attributes of modules are read all the time.
+# Looked up once, because attributes of modules are read very often.
 _get = dict.get
 
 
@@ -40,39 +40,58 @@ def _is_floating(dtype: mx.Dtype) -> bool:
 
 
 class Module(dict):
-    """A layer or model: its arrays and the modules in it, by attribute name.
+    """Base class of layers and models: a tree of arrays and modules, by attribute name.
 
-    Attributes that are arrays, modules, lists, tuples or dicts are entries of the dict, so every
-    module is a tree of arrays; other attributes are plain Python attributes. Arrays whose name does
-    not begin with an underscore are parameters. Subclasses define `__call__`.
+    Attributes
+    ----------
+    training : bool
+        Whether the module is in training mode.
+    state : Module
+        The module as a pytree of all its arrays.
+
+    See Also
+    --------
+    nn.Sequential, nn.value_and_grad
+
+    Notes
+    -----
+    A module is a dict. Attributes that are arrays, modules, lists, tuples or dicts are its entries,
+    so every module is a pytree; other attributes are plain Python attributes. Arrays with names
+    that do not begin with an underscore are parameters. Subclasses call ``super().__init__()`` and
+    define `__call__`.
 
     Arrays and modules in other containers, such as sets, or in objects of other classes are not
-    reached: assigning one warns. An entry must not be named like an attribute of the class, which
-    would hide it: assigning one raises `AttributeError`.
+    part of the tree; assigning one warns. An entry cannot have the name of an attribute of the
+    class: assigning one raises AttributeError.
 
-    Subclasses may override its methods: parameters, children and files go through `filter_and_map`,
-    what is done to all modules through `apply_to_modules`, and what puts arrays into the module,
-    `umber.nn.value_and_grad` and `checkpoint` included, through `update`, that of the root.
+    Subclasses can override methods. Parameters, children and files go through `filter_and_map`;
+    operations on all modules go through `apply_to_modules`; everything that replaces arrays,
+    including `nn.value_and_grad` and `nn.utils.checkpoint`, goes through `update` of the root
+    module.
 
-    As an object a module is true, hashable and equal to itself only. Subclasses may define the
-    methods of `dict` for what they hold, such as a `__getitem__` that counts layers: attributes,
-    parameters and updates do not go through them.
+    As an object a module is true, hashable and equal only to itself. Subclasses may define methods
+    of `dict`, such as a `__getitem__` that counts layers: attributes, parameters and updates do not
+    use them.
 
-    A module that stands at several places is one module: its parameters are counted, saved and
-    trained once, at the first place. Two modules that hold the same array are still two: they part
-    as soon as one is updated.
+    A module with several paths is one module: its parameters are counted, saved and trained once,
+    under the first path. Two modules that hold the same array are independent: updating one does
+    not change the other.
 
-    Example:
-        >>> class Affine(Module):
-        ...     def __init__(self, dims):
-        ...         super().__init__()
-        ...         self.scale = mx.ones((dims,))
-        ...         self.shift = mx.zeros((dims,))
-        ...
-        ...     def __call__(self, x):
-        ...         return x * self.scale + self.shift
-        >>> list(Affine(3).parameters())
-        ['scale', 'shift']
+    Examples
+    --------
+    >>> class Affine(nn.Module):
+    ...     def __init__(self, dims):
+    ...         super().__init__()
+    ...         self.scale = mx.ones((dims,))
+    ...         self.shift = mx.zeros((dims,))
+    ...
+    ...     def __call__(self, x):
+    ...         return x * self.scale + self.shift
+    >>> model = Affine(3)
+    >>> model.parameters()
+    {'scale': array([1, 1, 1], dtype=float32), 'shift': array([0, 0, 0], dtype=float32)}
+    >>> model(mx.array([1.0, 2.0, 3.0]))
+    array([1, 2, 3], dtype=float32)
     """
 
     __call__: Callable
@@ -93,7 +112,7 @@ class Module(dict):
                 f"[{name}] got a module that was not initialised, "
                 f"expected super().__init__() to be called in {name}.__init__"
             )
-        # Once more, for the error of a property that found something else missing.
+        # Look it up again to raise the AttributeError of a property that failed inside.
         return super().__getattribute__(key)
 
     def __setattr__(self, key: str, value: Any) -> None:
@@ -116,7 +135,7 @@ class Module(dict):
         else:
             super().__delattr__(key)
 
-    # Dicts are equal by their contents, false when empty, and not hashable.
+    # Unlike dicts, which compare by content, are false when empty and not hashable.
 
     def __eq__(self, other: object) -> bool:
         return self is other if isinstance(other, dict) else NotImplemented
@@ -138,39 +157,122 @@ class Module(dict):
         return text + ("\n)" if children else ")")
 
     def _extra_repr(self) -> str:
-        """What stands in the brackets before the children; for subclasses to define."""
+        """Text between the parentheses of the repr; for subclasses to override."""
         return ""
 
     @property
     def training(self) -> bool:
-        """Whether the module is in training mode, which dropout and the like ask for."""
+        """Whether the module is in training mode, which layers such as dropout depend on."""
         return self._training
 
     @property
     def state(self) -> Module:
-        """The module as the tree of all its arrays, those included that are no parameters."""
+        """The module itself, as the pytree of all its arrays, not only of the parameters."""
         return self
 
     # Filters, for `filter_and_map`
 
     @staticmethod
     def is_module(value: Any) -> bool:
-        """Whether `value` is a module."""
+        """Whether a value is a module.
+
+        Parameters
+        ----------
+        value : Any
+            Any object.
+
+        Returns
+        -------
+        bool
+            True for instances of `Module`.
+
+        Examples
+        --------
+        >>> nn.Module.is_module(nn.ReLU())
+        True
+        """
         return isinstance(value, Module)
 
     @staticmethod
     def valid_child_filter(module: Module, key: str, value: Any) -> bool:
-        """Keep modules and the dicts, lists and tuples that may hold them."""
+        """Filter of `filter_and_map` that keeps modules and containers that may hold modules.
+
+        Parameters
+        ----------
+        module : Module
+            Module that holds the entry; unused.
+        key : str
+            Name of the entry; unused.
+        value : Any
+            Value of the entry.
+
+        Returns
+        -------
+        bool
+            True for modules, dicts and lists, and for tuples that hold arrays or modules.
+
+        Examples
+        --------
+        >>> model = nn.Sequential(nn.ReLU())
+        >>> nn.Module.valid_child_filter(model, "layers", model.layers)
+        True
+        """
         return _is_node(value)
 
     @staticmethod
     def valid_parameter_filter(module: Module, key: str, value: Any) -> bool:
-        """Keep arrays and what may hold them, unless the name begins with an underscore."""
+        """Filter of `filter_and_map` that keeps parameters and containers that may hold parameters.
+
+        Parameters
+        ----------
+        module : Module
+            Module that holds the entry; unused.
+        key : str
+            Name of the entry. Names that begin with an underscore are not kept.
+        value : Any
+            Value of the entry.
+
+        Returns
+        -------
+        bool
+            True for arrays, modules, dicts and lists, and for tuples that hold arrays or modules,
+            unless the name begins with an underscore.
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> nn.Module.valid_parameter_filter(model, "weight", model.weight)
+        True
+        >>> nn.Module.valid_parameter_filter(model, "_cache", mx.zeros(2))
+        False
+        """
         return (isinstance(value, mx.array) or _is_node(value)) and not key.startswith("_")
 
     @staticmethod
     def trainable_parameter_filter(module: Module, key: str, value: Any) -> bool:
-        """Keep parameters that are not frozen and what may hold them."""
+        """Filter of `filter_and_map` that keeps parameters that are not frozen.
+
+        Parameters
+        ----------
+        module : Module
+            Module that holds the entry.
+        key : str
+            Name of the entry.
+        value : Any
+            Value of the entry.
+
+        Returns
+        -------
+        bool
+            True if `valid_parameter_filter` is and `key` is not frozen in `module`.
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> _ = model.freeze(keys="bias")
+        >>> nn.Module.trainable_parameter_filter(model, "bias", model.bias)
+        False
+        """
         return Module.valid_parameter_filter(module, key, value) and key not in module._no_grad
 
     def filter_and_map(
@@ -179,15 +281,39 @@ class Module(dict):
         map_fn: Callable[[Any], Any] | None = None,
         is_leaf_fn: Filter | None = None,
     ) -> dict[str, Any]:
-        """The tree of the entries that pass a filter, each leaf through a function.
+        """Tree of the entries that pass a filter, with a function applied to each leaf.
 
-        Args:
-            filter_fn: called with the module, the key and the value of each entry. Inside a list,
-                a tuple or a dict the key is the path from the module, such as `"layers.0"`, and
-                what does not pass leaves `{}` in its place.
-            map_fn: applied to the leaves. Default: the identity.
-            is_leaf_fn: called like `filter_fn`; where it holds, the value is not entered. Default:
-                all but modules, dicts, lists, and tuples that hold arrays or modules are leaves.
+        Parameters
+        ----------
+        filter_fn : callable
+            Called as `filter_fn(module, key, value)` for each entry. In a list, tuple or dict,
+            `key` is the path from the module, such as `"layers.0"`, and elements that do not pass
+            become `{}`.
+        map_fn : callable, optional
+            Applied to each leaf. Default: the identity.
+        is_leaf_fn : callable, optional
+            Called like `filter_fn`. If true, the value is a leaf and not traversed. Default: all
+            values are leaves except modules, dicts, lists, and tuples that hold arrays or modules.
+
+        Returns
+        -------
+        dict
+            The tree.
+
+        Raises
+        ------
+        RuntimeError
+            If a value is neither a leaf nor a module, dict, list or tuple.
+
+        See Also
+        --------
+        Module.apply, Module.parameters
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> model.filter_and_map(nn.Module.valid_parameter_filter, lambda a: a.shape)
+        {'weight': (3, 2), 'bias': (3,)}
         """
         seen: set[int] | None = None
         if isinstance(filter_fn, _Once):
@@ -198,21 +324,82 @@ class Module(dict):
     # Parameters and children
 
     def parameters(self) -> dict[str, Any]:
-        """The tree of all parameters."""
+        """Tree of all parameters.
+
+        Returns
+        -------
+        dict
+            Parameters by name; modules are dicts in it. A module with several paths appears once.
+
+        See Also
+        --------
+        Module.trainable_parameters, umber.utils.tree_flatten
+
+        Examples
+        --------
+        >>> nn.RMSNorm(2).parameters()
+        {'weight': array([1, 1], dtype=float32)}
+        """
         return self.filter_and_map(_Once(self.valid_parameter_filter))
 
     def trainable_parameters(self) -> dict[str, Any]:
-        """The tree of the parameters that are not frozen."""
+        """Tree of the parameters that are not frozen.
+
+        Returns
+        -------
+        dict
+            Parameters by name; modules are dicts in it.
+
+        See Also
+        --------
+        Module.freeze, Module.parameters
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> list(model.freeze(keys="bias").trainable_parameters())
+        ['weight']
+        """
         return self.filter_and_map(_Once(self.trainable_parameter_filter))
 
     def children(self) -> dict[str, Any]:
-        """The tree of the modules directly in this one."""
+        """Tree of the modules directly in this one.
+
+        Returns
+        -------
+        dict
+            Modules by name, with the lists, tuples and dicts that hold them.
+
+        See Also
+        --------
+        Module.leaf_modules, Module.modules
+
+        Examples
+        --------
+        >>> nn.Sequential(nn.ReLU(), nn.Tanh()).children()
+        {'layers': [ReLU(), Tanh()]}
+        """
         return self.filter_and_map(
             self.valid_child_filter, is_leaf_fn=lambda _, __, value: isinstance(value, Module)
         )
 
     def leaf_modules(self) -> dict[str, Any]:
-        """The tree of the modules, at any depth, that contain no module."""
+        """Tree of the modules, at any depth, that contain no module.
+
+        Returns
+        -------
+        dict
+            Modules by name; modules that contain others are dicts in it.
+
+        See Also
+        --------
+        Module.children, Module.update_modules
+
+        Examples
+        --------
+        >>> nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh())).leaf_modules()
+        {'layers': [ReLU(), {'layers': [Tanh()]}]}
+        """
 
         def is_leaf_module(_: Module, __: str, value: Any) -> bool:
             if not isinstance(value, Module):
@@ -222,13 +409,45 @@ class Module(dict):
         return self.filter_and_map(self.valid_child_filter, is_leaf_fn=is_leaf_module)
 
     def modules(self) -> list[Module]:
-        """This module and all modules in it."""
+        """List of this module and all modules in it.
+
+        Returns
+        -------
+        list of Module
+            Each module comes before the modules in it. A module with several paths is listed for
+            each.
+
+        See Also
+        --------
+        Module.named_modules
+
+        Examples
+        --------
+        >>> len(nn.Sequential(nn.ReLU(), nn.Tanh()).modules())
+        3
+        """
         found: list[Module] = []
         self.apply_to_modules(lambda _, module: found.append(module))
         return found
 
     def named_modules(self) -> list[tuple[str, Module]]:
-        """This module, as `""`, and all modules in it with their paths."""
+        """List of this module and all modules in it with their paths.
+
+        Returns
+        -------
+        list of tuple of str and Module
+            Pairs of path and module; the path of this module is `""`.
+
+        See Also
+        --------
+        Module.modules
+
+        Examples
+        --------
+        >>> model = nn.Sequential(nn.ReLU(), nn.Tanh())
+        >>> sorted(path for path, module in model.named_modules())
+        ['', 'layers.0', 'layers.1']
+        """
         found: list[tuple[str, Module]] = []
         self.apply_to_modules(lambda path, module: found.append((path, module)))
         return found
@@ -238,50 +457,154 @@ class Module(dict):
     def update(  # type: ignore[override]
         self, parameters: dict, strict: bool = True
     ) -> Module:
-        """Replace parameters by those of a tree, which may hold a part of them.
+        """Replace parameters by those of a tree.
 
-        Args:
-            parameters: shaped like a part of `parameters()`.
-            strict: refuse, before anything is replaced, a tree with places that this module does
-                not have. Default: `True`.
+        Parameters
+        ----------
+        parameters : dict
+            Tree of arrays, structured like a part of `parameters()`.
+        strict : bool, optional
+            Whether a path that this module does not have is an error. Otherwise it is ignored.
+            Default: True.
 
-        Returns:
+        Returns
+        -------
+        Module
             The module itself.
+
+        Raises
+        ------
+        ValueError
+            If `strict` is True and the tree has a path that this module does not have, or a value
+            that is not an array. No parameter is replaced then.
+        TypeError
+            If `parameters` is not a tree.
+
+        See Also
+        --------
+        Module.apply, Module.load_weights, Module.update_modules
+
+        Notes
+        -----
+        Shapes and dtypes are not checked.
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> _ = model.update({"bias": mx.ones((3,))})
+        >>> model.bias
+        array([1, 1, 1], dtype=float32)
         """
         assign(find_slots(self, parameters, mx.array, strict))
         return self
 
     def apply(self, map_fn: Callable[[Any], Any], filter_fn: Filter | None = None) -> Module:
-        """Replace each parameter that passes the filter by `map_fn` of it; returns the module.
+        """Replace each parameter by a function of it.
 
-        Example:
-            >>> model.apply(lambda x: x.astype(mx.float16))
+        Parameters
+        ----------
+        map_fn : callable
+            Function of an array that returns an array.
+        filter_fn : callable, optional
+            Selects the arrays, see `filter_and_map`. Default: all parameters.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        See Also
+        --------
+        Module.filter_and_map, Module.set_dtype
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> _ = model.apply(lambda x: x.astype(mx.float16))
+        >>> model.weight.dtype
+        umber.core.float16
         """
         return self.update(self.filter_and_map(filter_fn or Module.valid_parameter_filter, map_fn))
 
     def update_modules(self, modules: dict, strict: bool = True) -> Module:
-        """Replace modules by those of a tree shaped like a part of `children()`.
+        """Replace modules by those of a tree.
 
-        `strict` refuses, before anything is replaced, places that hold no module now. Returns the
-        module itself.
+        Parameters
+        ----------
+        modules : dict
+            Tree of modules, structured like a part of `children()`.
+        strict : bool, optional
+            Whether a path that holds no module is an error. Otherwise it is ignored. Default: True.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        Raises
+        ------
+        ValueError
+            If `strict` is True and the tree has a path at which this module holds no module. No
+            module is replaced then.
+        TypeError
+            If `modules` is not a tree.
+
+        See Also
+        --------
+        Module.leaf_modules, Module.update
+
+        Examples
+        --------
+        >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+        >>> _ = model.update_modules({"layers": [{}, nn.Tanh()]})
+        >>> model.layers[1]
+        Tanh()
         """
         assign(find_slots(self, modules, Module, strict))
         return self
 
     def apply_to_modules(self, apply_fn: Callable[[str, Module], Any]) -> Module:
-        """Call `apply_fn(path, module)` for this module and each one in it; returns the module.
+        """Call a function for this module and all modules in it.
 
-        The modules in one are looked for after the call for it.
+        Parameters
+        ----------
+        apply_fn : callable
+            Called as `apply_fn(path, module)`; the path of this module is `""`.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        See Also
+        --------
+        Module.named_modules
+
+        Notes
+        -----
+        The children of a module are read after the call for it, so `apply_fn` may change them.
+
+        Examples
+        --------
+        >>> model = nn.Sequential(nn.Dropout(0.1))
+        >>> def set_p(path, module):
+        ...     if isinstance(module, nn.Dropout):
+        ...         module.p = 0.5
+        >>> model.apply_to_modules(set_p)
+        Sequential(
+          (layers.0): Dropout(p=0.5)
+        )
         """
         pending: list[tuple[str, Module, frozenset[int]]] = [("", self, frozenset())]
         while pending:
-            path, module, around = pending.pop()
-            if id(module) in around:
+            path, module, ancestors = pending.pop()
+            if id(module) in ancestors:
                 continue
             apply_fn(path, module)
             prefix = f".{path}" if path else ""
             children = tree_flatten(module.children(), prefix=prefix, is_leaf=self.is_module)
-            pending += [(place, child, around | {id(module)}) for place, child in children]
+            inside = ancestors | {id(module)}
+            pending += [(child_path, child, inside) for child_path, child in children]
         return self
 
     def set_dtype(
@@ -289,11 +612,30 @@ class Module(dict):
         dtype: mx.Dtype,
         predicate: Callable[[mx.Dtype], bool] | None = _is_floating,
     ) -> None:
-        """Cast the parameters whose dtype passes the predicate.
+        """Cast the parameters whose dtype passes a predicate.
 
-        Args:
-            dtype: the dtype to cast to.
-            predicate: Default: the floating dtypes. `None` casts all.
+        Parameters
+        ----------
+        dtype : Dtype
+            Dtype to cast to.
+        predicate : callable or None, optional
+            Function of a dtype; None casts all parameters. Default: True for floating dtypes.
+
+        Raises
+        ------
+        TypeError
+            If `predicate` is not callable.
+
+        See Also
+        --------
+        Module.apply
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> model.set_dtype(mx.bfloat16)
+        >>> model.weight.dtype
+        umber.core.bfloat16
         """
         if predicate is not None and not callable(predicate):
             raise TypeError(
@@ -310,15 +652,39 @@ class Module(dict):
         keys: str | list[str] | None = None,
         strict: bool = False,
     ) -> Module:
-        """Exclude parameters from `trainable_parameters`, and thus from training.
+        """Exclude parameters from `trainable_parameters`, and so from training.
 
-        Args:
-            recurse: also in all modules in this one. Default: `True`.
-            keys: the names of the parameters, such as `"bias"`. Default: all.
-            strict: raise `KeyError` if no module has such a name. Default: `False`.
+        Parameters
+        ----------
+        recurse : bool, optional
+            Whether to also freeze parameters of all modules in this one. Default: True.
+        keys : str or list of str, optional
+            Names of the parameters, such as `"bias"`. Default: all.
+        strict : bool, optional
+            Whether a name that no module has is an error. Default: False.
 
-        Returns:
+        Returns
+        -------
+        Module
             The module itself.
+
+        Raises
+        ------
+        KeyError
+            If `strict` is True and no module has one of the names.
+        TypeError
+            If `keys` is neither a string nor a list of strings.
+
+        See Also
+        --------
+        Module.trainable_parameters, Module.unfreeze
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> _ = model.freeze(keys="bias")
+        >>> list(model.trainable_parameters())
+        ['weight']
         """
         return self._for_keys(recurse, keys, strict, Module._freeze_own)
 
@@ -329,7 +695,44 @@ class Module(dict):
         keys: str | list[str] | None = None,
         strict: bool = False,
     ) -> Module:
-        """Undo `freeze`, whose arguments it takes; returns the module."""
+        """Include frozen parameters in `trainable_parameters` again.
+
+        Parameters
+        ----------
+        recurse : bool, optional
+            Whether to also unfreeze parameters of all modules in this one. Default: True.
+        keys : str or list of str, optional
+            Names of the parameters, such as `"bias"`. Default: all.
+        strict : bool, optional
+            Whether a name that no module has is an error. Default: False.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        Raises
+        ------
+        KeyError
+            If `strict` is True and no module has one of the names.
+        TypeError
+            If `keys` is neither a string nor a list of strings.
+
+        See Also
+        --------
+        Module.freeze
+
+        Notes
+        -----
+        Some modules keep parameters frozen, such as the running averages of `nn.BatchNorm`.
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 3)
+        >>> _ = model.freeze().unfreeze(keys="bias")
+        >>> list(model.trainable_parameters())
+        ['bias']
+        """
         return self._for_keys(
             recurse, keys, strict, lambda module, names: module._unfreeze_own(names)
         )
@@ -339,11 +742,32 @@ class Module(dict):
         self._no_grad.update(own)
 
     def _unfreeze_own(self, names: list[str] | None) -> None:
-        """For subclasses to define that keep parameters frozen."""
+        """Unfreeze parameters of this module; override it to keep some frozen."""
         self._no_grad.difference_update(self._no_grad.copy() if names is None else names)
 
     def train(self, mode: bool = True) -> Module:
-        """Set this module and all in it to training mode, or with `False` to evaluation."""
+        """Set this module and all modules in it to training or evaluation mode.
+
+        Parameters
+        ----------
+        mode : bool, optional
+            True for training, False for evaluation. Default: True.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        See Also
+        --------
+        Module.eval
+
+        Examples
+        --------
+        >>> model = nn.Sequential(nn.Dropout(0.5))
+        >>> model.train(False).layers[0].training
+        False
+        """
 
         def set_mode(_: str, module: Module) -> None:
             module._set_training_mode(mode)
@@ -351,11 +775,27 @@ class Module(dict):
         return self.apply_to_modules(set_mode)
 
     def _set_training_mode(self, mode: bool) -> None:
-        """What changes of this module alone; for subclasses to extend."""
+        """Set the mode of this module only; for subclasses to extend."""
         self._training = mode
 
     def eval(self) -> Module:
-        """Set this module and all in it to evaluation mode."""
+        """Set this module and all modules in it to evaluation mode.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        See Also
+        --------
+        Module.train
+
+        Examples
+        --------
+        >>> model = nn.Sequential(nn.Dropout(0.5))
+        >>> model.eval().layers[0].training
+        False
+        """
         return self.train(False)
 
     # Files
@@ -369,18 +809,47 @@ class Module(dict):
         | dict[str, mx.array],
         strict: bool = True,
     ) -> Module:
-        """Replace the parameters by those of a file or of a list of pairs `(path, array)`.
+        """Replace the parameters by those of a file, or by pairs of paths and arrays.
 
-        Args:
-            file_or_weights: the name of a `.safetensors`, `.npz` or `.gguf` file, one that is open
-                in binary mode, or the pairs. Files are mapped, as by `umber.core.load`: what is
-                not used is not read.
-            strict: require exactly this module's paths and shapes. Otherwise paths that the module
-                does not have are passed over, and shapes are not checked. Nothing is replaced if it
-                raises. Default: `True`.
+        Parameters
+        ----------
+        file_or_weights : str, path, binary file, iterable of pairs, or dict
+            Name of a `.safetensors`, `.npz` or `.gguf` file, a file open in binary mode, pairs
+            `(path, array)`, or a dict of arrays by path.
+        strict : bool, optional
+            Whether paths and shapes must be exactly those of this module. Otherwise unknown paths
+            are ignored, parameters may be missing, and shapes are not checked. Default: True.
 
-        Returns:
+        Returns
+        -------
+        Module
             The module itself.
+
+        Raises
+        ------
+        ValueError
+            If `strict` is True and a path is unknown or missing or a shape differs, if a value is
+            not an array, or if the file holds a single array without a name. No parameter is
+            replaced then.
+        TypeError
+            If `file_or_weights` is of another type.
+        FileNotFoundError
+            If the file does not exist.
+
+        See Also
+        --------
+        mx.load, Module.save_weights, Module.update
+
+        Notes
+        -----
+        Files are memory-mapped, as by `mx.load`: arrays that are not used are not read.
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 1)
+        >>> _ = model.load_weights([("weight", mx.ones((1, 2))), ("bias", mx.zeros((1,)))])
+        >>> model.parameters()
+        {'weight': array([[1, 1]], dtype=float32), 'bias': array([0], dtype=float32)}
         """
         if isinstance(file_or_weights, (str, os.PathLike)):
             weights = weights_in(os.fspath(file_or_weights))
@@ -388,13 +857,13 @@ class Module(dict):
             weights = weights_in(file_or_weights)
         else:
             weights = weights_by_path(file_or_weights)
-        places = self._places_of_weights(strict)
-        known = {path: value for path, value in weights.items() if path in places}
+        known_slots = self._slots_of_weights(strict)
+        known = {path: value for path, value in weights.items() if path in known_slots}
         if strict:
-            check_paths(weights, places)
+            check_paths(weights, known_slots)
         for path, value in known.items():
-            check_weight(path, value, places[path].value.shape if strict else None)
-        slots = {path: filled(places[path], value) for path, value in known.items()}
+            check_weight(path, value, known_slots[path].value.shape if strict else None)
+        slots = {path: with_value(known_slots[path], value) for path, value in known.items()}
         if not overrides(self, "update"):
             assign([slot for slot in slots.values() if slot.container is not None])
         elif weights:
@@ -405,8 +874,39 @@ class Module(dict):
     def save_weights(self, file: str | os.PathLike | BinaryIO) -> None:
         """Write the parameters by their paths to a `.safetensors` or `.npz` file.
 
-        The file is written whole or not at all, and may be the one they were loaded from. One that
-        is open in binary mode gets them in the format of safetensors.
+        Parameters
+        ----------
+        file : str, path or binary file
+            Name of the file, which determines the format, or a file open for writing in binary
+            mode, which gets the safetensors format.
+
+        Raises
+        ------
+        ValueError
+            If the name ends in neither `.safetensors` nor `.npz`, or if two parameters have the
+            same path.
+        OSError
+            If the file cannot be written.
+
+        See Also
+        --------
+        Module.load_weights, mx.save_safetensors, mx.savez
+
+        Notes
+        -----
+        The file is written completely or not at all. It may be the file from which the parameters
+        were loaded.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> model = nn.Linear(2, 3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "weights.safetensors")
+        ...     model.save_weights(path)
+        ...     other = nn.Linear(2, 3).load_weights(path)
+        >>> mx.array_equal(other.weight, model.weight)
+        array(True, dtype=bool)
         """
         weights = by_path("save_weights", tree_flatten(self.parameters()))
         if hasattr(file, "write"):
@@ -425,10 +925,10 @@ class Module(dict):
         else:
             raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")
 
-    def _places_of_weights(self, only_listed: bool) -> dict[str, Slot]:
-        """The places of parameters, of all or of those that `parameters` lists, by all their paths.
+    def _slots_of_weights(self, only_listed: bool) -> dict[str, Slot]:
+        """The slots of parameters by all their paths: of all, or of those that `parameters` lists.
 
-        Files may name a module that stands at several places by any of them, or by all.
+        Files may name a module with several paths by any of them, or by all.
         """
         everywhere = _Walk(Module.valid_parameter_filter).through(self)
         pairs = zip(tree_flatten(everywhere), find_slots(self, everywhere, mx.array), strict=True)
@@ -437,12 +937,12 @@ class Module(dict):
             return slots
         listed = by_path("load_weights", tree_flatten(self.parameters()))
         wanted = {slots[path].identity for path in listed if path in slots}
-        # Subclasses may list parameters by names of their own, which their `update` knows.
+        # Subclasses may list parameters under other names, which their `update` understands.
         others = {path: Slot(None, path, a) for path, a in listed.items() if path not in slots}
         return {path: slot for path, slot in slots.items() if slot.identity in wanted} | others
 
     def _own_parameters(self) -> list[str]:
-        """The paths of the parameters that are in no other module."""
+        """The paths of the parameters that are not in another module."""
 
         def is_own(module: Module, key: str, value: Any) -> bool:
             return not isinstance(value, Module) and module.valid_parameter_filter(
@@ -478,7 +978,7 @@ class Module(dict):
                     "or of a module in it"
                 )
 
-    # Checks of keys, which subclasses of MLX's modules may replace or call.
+    # Checks of keys, which subclasses written for MLX may override or call.
 
     def _validate_keys(self, keys: str | list[str], strict: bool) -> list[str]:
         names = _names(keys)
@@ -491,14 +991,15 @@ class Module(dict):
 
 
 def overrides(module: Module, name: str) -> bool:
-    """Whether a method of `Module` is another one in the class of a module, or in itself."""
+    """Whether the class of a module, or the module itself, overrides a method of `Module`."""
     return getattr(getattr(module, name), "__func__", None) is not vars(Module)[name]
 
 
 def _is_settable(module: Module, key: str) -> bool:
     """Whether the class has a property with a setter of this name, which takes the value.
 
-    Raises `AttributeError` if it has any other attribute of the name, which would hide an entry.
+    Raises `AttributeError` if the class has another attribute of this name, which would hide an
+    entry.
     """
     definition = next((base for base in type(module).__mro__ if key in vars(base)), None)
     if definition is None:
@@ -507,7 +1008,7 @@ def _is_settable(module: Module, key: str) -> bool:
     is_property = hasattr(type(attribute), "__set__")
     if is_property and getattr(attribute, "fset", True) is not None:
         return True
-    # A property that raises AttributeError itself lets the entry through.
+    # A property without a value, which raises AttributeError, does not hide an entry.
     if is_property and not hasattr(module, key):
         return False
     kind = "property" if is_property else "method" if callable(attribute) else "class attribute"
@@ -519,7 +1020,7 @@ def _is_settable(module: Module, key: str) -> bool:
 
 
 def _warn_of_unreached(module: Module, key: str, value: Any) -> None:
-    """Warn once of arrays and modules in a value that the module will not reach."""
+    """Warn once about arrays and modules in a value that are not part of the module's tree."""
     if isinstance(value, (mx.array, Module)) or str(key).startswith("_"):
         return
 
@@ -527,7 +1028,7 @@ def _warn_of_unreached(module: Module, key: str, value: Any) -> None:
         return any(found is other for other in _all_in(module))
 
     for path, found, holds in find_unreached(key, value, Module.is_module, is_reached):
-        # Copies and pickles of the module keep what it was warned of.
+        # Stored in the module, so that its copies and pickles do not warn again.
         known = module.__dict__.setdefault("_warned_of", set())
         if path in known:
             continue
@@ -547,14 +1048,14 @@ def _warn_of_unreached(module: Module, key: str, value: Any) -> None:
 
 
 def _all_in(module: Module) -> list[Any]:
-    """The module and all that is in it: modules, containers and leaves."""
+    """The module and everything in it: modules, containers and leaves."""
     containers = containers_in(module)
     entries = (dict.values(each) if isinstance(each, dict) else each for each in containers)
     return [module, *chain.from_iterable(entries)]
 
 
 def _names(keys: Any) -> list[str]:
-    """Names of members, of which one may be given without a list."""
+    """Names of members; a single one may be given without a list."""
     names = [keys] if isinstance(keys, str) else keys
     if not isinstance(names, (list, tuple, set, frozenset, dict)) or not all(
         isinstance(name, str) for name in names
@@ -574,15 +1075,15 @@ def _is_plain_leaf(_: Module, __: str, value: Any) -> bool:
 
 
 def _is_node(value: Any) -> bool:
-    """Whether it is a module or a container that may hold some.
+    """Whether a value is a module or a container that may hold modules.
 
-    A tuple is one only if it holds arrays or modules: most are settings, such as sizes.
+    Tuples count only if they hold arrays or modules: most tuples are settings, such as sizes.
     """
     return isinstance(value, (dict, list)) or (isinstance(value, tuple) and _holds_leaves(value))
 
 
 def _holds_leaves(tree: tuple) -> bool:
-    """Whether there are arrays or modules in a tuple, also in the containers in it."""
+    """Whether a tuple holds arrays or modules, also in containers inside it."""
     pending: list[Any] = [tree]
     entered: set[int] = set()
     while pending:
@@ -596,7 +1097,7 @@ def _holds_leaves(tree: tuple) -> bool:
 
 
 class _Once(NamedTuple):
-    """A filter of the entries of modules of which each is entered at its first place only."""
+    """A filter for which modules with several paths are traversed at the first path only."""
 
     filter_fn: Filter
 
@@ -605,22 +1106,22 @@ class _Once(NamedTuple):
 
 
 class _Walk(NamedTuple):
-    """How `filter_and_map` goes through a module."""
+    """Traversal of a module by `filter_and_map`."""
 
     filter_fn: Filter
     map_fn: Callable[[Any], Any] = _identity
     is_leaf_fn: Filter = _is_plain_leaf
     seen: set[int] | None = None
-    """The modules so far, if those that stand at several places count once."""
-    around: frozenset[int] = frozenset()
-    """The modules that the walk is in; one that contains itself ends it."""
+    """Modules traversed so far, if modules with several paths count once."""
+    ancestors: frozenset[int] = frozenset()
+    """Modules being traversed, to end at a module that contains itself."""
 
     def through(self, module: Module) -> dict[str, Any]:
-        if id(module) in self.around or (self.seen is not None and id(module) in self.seen):
+        if id(module) in self.ancestors or (self.seen is not None and id(module) in self.seen):
             return {}
         if self.seen is not None:
             self.seen.add(id(module))
-        inside = self._replace(around=self.around | {id(module)})
+        inside = self._replace(ancestors=self.ancestors | {id(module)})
         return {
             key: inside.enter(module, key, value)
             for key, value in dict.items(module)
@@ -633,14 +1134,18 @@ class _Walk(NamedTuple):
         if isinstance(value, Module):
             return self.through(value)
         if isinstance(value, dict):
-            return {k: self.place(module, f"{key}.{k}", child) for k, child in value.items()}
+            return {
+                k: self.enter_if_kept(module, f"{key}.{k}", child) for k, child in value.items()
+            }
         if isinstance(value, (list, tuple)):
-            mapped = [self.place(module, f"{key}.{i}", child) for i, child in enumerate(value)]
+            mapped = [
+                self.enter_if_kept(module, f"{key}.{i}", child) for i, child in enumerate(value)
+            ]
             return with_elements(value, mapped) if isinstance(value, tuple) else mapped
         raise RuntimeError(
             f"[filter_and_map] {key}: got {type(value).__name__}, "
             "expected a leaf, a module, a dict, a list or a tuple"
         )
 
-    def place(self, module: Module, key: str, value: Any) -> Any:
+    def enter_if_kept(self, module: Module, key: str, value: Any) -> Any:
         return self.enter(module, key, value) if self.filter_fn(module, key, value) else {}

@@ -1,4 +1,4 @@
-"""`checkpoint`, which computes again instead of keeping."""
+"""`checkpoint`: recompute activations in the backward pass instead of keeping them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,43 @@ from umber.nn.layers.exchange import exchange
 
 
 def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
-    """A function that gives what `fn` gives and keeps only its inputs for the gradient.
+    """Wrap a function so that its gradient recomputes intermediate values instead of keeping them.
 
-    Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016: what lies between inputs and
-    outputs is computed again when the gradient by the arguments and the module's trainable
-    parameters needs it. Where `umber.core` has no `checkpoint`, nothing is computed again.
+    Parameters
+    ----------
+    module : Module
+        Module whose parameters `fn` uses.
+    fn : callable, optional
+        Function to wrap. Default: `module`.
 
-    Args:
-        module: the module whose parameters `fn` uses.
-        fn: Default: the module itself.
+    Returns
+    -------
+    callable
+        Function with the arguments and results of `fn`.
 
-    Example:
-        >>> y = nn.utils.checkpoint(layer)(x)
+    Raises
+    ------
+    TypeError
+        If `module` is not a module, or if `fn` is not callable.
+
+    See Also
+    --------
+    mx.checkpoint, nn.TransformerEncoder
+
+    Notes
+    -----
+    Only the inputs are kept for the backward pass. Values between inputs and outputs are recomputed
+    for the gradient by the arguments and by the module's trainable parameters. If `mx` has no
+    `checkpoint`, `fn` is returned unchanged.
+
+    Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016.
+
+    Examples
+    --------
+    >>> layer = nn.Linear(4, 4)
+    >>> x = mx.ones((1, 4))
+    >>> mx.array_equal(nn.utils.checkpoint(layer)(x), layer(x))
+    array(True, dtype=bool)
     """
     if not isinstance(module, Module) or not (fn is None or callable(fn)):
         raise TypeError(
@@ -35,11 +60,11 @@ def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
         return fn
 
     def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
-        put_back = exchange(module, parameters)
+        restore = exchange(module, parameters)
         try:
             return fn(*args, **kwargs)
         finally:
-            put_back()
+            restore()
 
     transformed = transform(with_parameters)
     return lambda *args, **kwargs: transformed(module.trainable_parameters(), *args, **kwargs)

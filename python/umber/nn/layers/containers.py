@@ -1,4 +1,4 @@
-"""Modules made of modules: `Sequential`."""
+"""`Sequential`, which chains modules."""
 
 from __future__ import annotations
 
@@ -11,13 +11,34 @@ __all__ = ["Sequential"]
 
 
 class Sequential(Module):
-    """Applies functions one after another: `Sequential(f, g)(x) = g(f(x))`.
+    """Apply functions one after another: `Sequential(f, g)(x) = g(f(x))`.
 
-    Args:
-        modules: modules or any other callables, kept in the list `layers`.
+    Parameters
+    ----------
+    *modules : callable
+        Modules or other functions of an array.
 
-    Example:
-        >>> nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+    Attributes
+    ----------
+    layers : list of callable
+        The modules and functions in order.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not callable.
+
+    Notes
+    -----
+    Shapes: those of the modules.
+
+    Examples
+    --------
+    >>> model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+    >>> model(mx.zeros((2, 64))).shape
+    (2, 10)
+    >>> list(model.parameters()["layers"][0])
+    ['weight', 'bias']
     """
 
     def __init__(self, *modules: Callable[[mx.array], mx.array]) -> None:

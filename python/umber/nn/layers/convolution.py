@@ -1,4 +1,4 @@
-"""Convolutions: `Conv1d`, `Conv2d`, `Conv3d`. Channels are the last axis.
+"""Convolution layers: `Conv1d`, `Conv2d`, `Conv3d`. Channels are the last axis.
 
 Dumoulin, Visin, "A guide to convolution arithmetic for deep learning", 2016.
 """
@@ -19,7 +19,7 @@ Sizes = int | Sequence[int]
 
 
 class _Convolution(Module):
-    """What all convolutions share; `weight` has the shape `(out, *kernel, in / groups)`."""
+    """Base of all convolutions; `weight` has the shape `(out, *kernel, in / groups)`."""
 
     axes: ClassVar[int]
     convolve: ClassVar[Callable[..., mx.array]]
@@ -43,15 +43,15 @@ class _Convolution(Module):
                 f"[{name}] got {in_channels} input channels, "
                 f"expected a number divisible by that of groups ({groups})"
             )
-        kernel = per_axis(name, "kernel_size", kernel_size, self.axes, least=1)
+        kernel = per_axis(name, "kernel_size", kernel_size, self.axes, minimum=1)
         fan_in = in_channels // groups * math.prod(kernel)
         s = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
         self.weight = mx.random.uniform(-s, s, (out_channels, *kernel, in_channels // groups))
         if bias:
             self.bias = mx.zeros((out_channels,))
         self.padding = _numbers(per_axis(name, "padding", padding, self.axes))
-        self.stride = _numbers(per_axis(name, "stride", stride, self.axes, least=1))
-        dilations = per_axis(name, "dilation", dilation, self.axes, least=1)
+        self.stride = _numbers(per_axis(name, "stride", stride, self.axes, minimum=1))
+        dilations = per_axis(name, "dilation", dilation, self.axes, minimum=1)
         self.dilation = dilations[0] if isinstance(dilation, int) else dilations
         self.groups = groups
 
@@ -72,23 +72,58 @@ class _Convolution(Module):
 
 
 class Conv1d(_Convolution):
-    """`y[n, i, o] = Σ w[o, k, c] x[n, stride · i + dilation · k - padding, c] + b[o]`.
+    """Convolution along one axis.
 
-    `w` with shape `(out_channels, kernel_size, in_channels / groups)` is float32, drawn uniformly
-    from `[-s, s)` with `s = 1/√(kernel_size · in_channels / groups)`; `b` begins as zeros.
+    Parameters
+    ----------
+    in_channels : int
+        Size of the input's last axis.
+    out_channels : int
+        Size of the output's last axis.
+    kernel_size : int or sequence of int
+        Size of the filters.
+    stride : int or sequence of int, optional
+        Distance between neighbouring positions of the filters. Default: 1.
+    padding : int or sequence of int, optional
+        Number of zeros added before and after the input. Default: 0.
+    dilation : int or sequence of int, optional
+        Distance between the input elements that a filter reads. Default: 1.
+    groups : int, optional
+        Number of groups into which input and output channels are split. Groups do not mix.
+        Default: 1.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+
+    Attributes
+    ----------
+    weight : array of shape (out_channels, kernel_size, in_channels / groups)
+        Filters, float32, drawn uniformly from `[-s, s)` with
+        `s = 1/√(kernel_size · in_channels / groups)`.
+    bias : array of shape (out_channels,)
+        Bias, initially zeros; absent if `bias` is False.
+
+    Raises
+    ------
+    ValueError
+        If `groups` does not divide `in_channels`, or if a size is not an integer or is too small.
+
+    See Also
+    --------
+    Conv2d, ConvTranspose1d, mx.conv1d
+
+    Notes
+    -----
+    Computes the cross-correlation ``y[n, i, o] = Σ weight[o, k, c] x[n, stride · i + dilation · k -
+    padding, c] + bias[o]``, summed over `k` and the channels `c` of the group of `o`.
 
     Shapes: `(N, L, in_channels)` → `(N, L', out_channels)` with
     `L' = ⌊(L + 2 padding - dilation (kernel_size - 1) - 1) / stride⌋ + 1`.
 
-    Args:
-        in_channels: size of the input's last axis.
-        out_channels: size of the output's last axis.
-        kernel_size: size of the filters.
-        stride: Default: 1.
-        padding: how many zeros stand before and after the input. Default: 0.
-        dilation: distance between the elements that a filter sees. Default: 1.
-        groups: input and output channels are split into so many groups that do not mix. Default: 1.
-        bias: whether there is a `b`. Default: `True`.
+    Examples
+    --------
+    >>> layer = nn.Conv1d(4, 8, kernel_size=3, stride=2)
+    >>> layer(mx.zeros((1, 9, 4))).shape
+    (1, 4, 8)
     """
 
     axes = 1
@@ -96,10 +131,59 @@ class Conv1d(_Convolution):
 
 
 class Conv2d(_Convolution):
-    """`Conv1d` along two axes: `(N, H, W, in_channels)` → `(N, H', W', out_channels)`.
+    """Convolution along two axes.
 
-    `kernel_size`, `stride`, `padding` and `dilation` are one number or one for each axis; the other
-    arguments are those of `Conv1d`.
+    Parameters
+    ----------
+    in_channels : int
+        Size of the input's last axis.
+    out_channels : int
+        Size of the output's last axis.
+    kernel_size : int or sequence of int
+        Size of the filters, one for both axes or one per axis.
+    stride : int or sequence of int, optional
+        Distance between neighbouring positions of the filters. Default: 1.
+    padding : int or sequence of int, optional
+        Number of zeros added at both ends of each axis. Default: 0.
+    dilation : int or sequence of int, optional
+        Distance between the input elements that a filter reads. Default: 1.
+    groups : int, optional
+        Number of groups into which input and output channels are split. Groups do not mix.
+        Default: 1.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+
+    Attributes
+    ----------
+    weight : array of shape (out_channels, *kernel_size, in_channels / groups)
+        Filters, float32, drawn uniformly from `[-s, s)`, `1/s²` being the number of inputs of a
+        filter.
+    bias : array of shape (out_channels,)
+        Bias, initially zeros; absent if `bias` is False.
+
+    Raises
+    ------
+    ValueError
+        If `groups` does not divide `in_channels`, or if a size is not an integer or is too small.
+
+    See Also
+    --------
+    Conv1d, ConvTranspose2d, mx.conv2d
+
+    Notes
+    -----
+    Computes the cross-correlation of `Conv1d` along two axes.
+
+    Shapes: `(N, H, W, in_channels)` → `(N, H', W', out_channels)`, with `H'` and `W'` as `L'` of
+    `Conv1d`.
+
+    Examples
+    --------
+    >>> layer = nn.Conv2d(3, 16, kernel_size=3, padding=1)
+    >>> layer(mx.zeros((1, 8, 8, 3))).shape
+    (1, 8, 8, 16)
+    >>> layer.weight.shape
+    (16, 3, 3, 3)
     """
 
     axes = 2
@@ -107,10 +191,54 @@ class Conv2d(_Convolution):
 
 
 class Conv3d(_Convolution):
-    """`Conv1d` along three axes: `(N, D, H, W, in_channels)` → `(N, D', H', W', out_channels)`.
+    """Convolution along three axes.
 
-    `kernel_size`, `stride`, `padding` and `dilation` are one number or one for each axis; the other
-    arguments are those of `Conv1d`, without `groups`.
+    Parameters
+    ----------
+    in_channels : int
+        Size of the input's last axis.
+    out_channels : int
+        Size of the output's last axis.
+    kernel_size : int or sequence of int
+        Size of the filters, one for all axes or one per axis.
+    stride : int or sequence of int, optional
+        Distance between neighbouring positions of the filters. Default: 1.
+    padding : int or sequence of int, optional
+        Number of zeros added at both ends of each axis. Default: 0.
+    dilation : int or sequence of int, optional
+        Distance between the input elements that a filter reads. Default: 1.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+
+    Attributes
+    ----------
+    weight : array of shape (out_channels, *kernel_size, in_channels)
+        Filters, float32, drawn uniformly from `[-s, s)`, `1/s²` being the number of inputs of a
+        filter.
+    bias : array of shape (out_channels,)
+        Bias, initially zeros; absent if `bias` is False.
+
+    Raises
+    ------
+    ValueError
+        If a size is not an integer or is too small.
+
+    See Also
+    --------
+    Conv1d, ConvTranspose3d, mx.conv3d
+
+    Notes
+    -----
+    Computes the cross-correlation of `Conv1d` along three axes. There are no groups.
+
+    Shapes: `(N, D, H, W, in_channels)` → `(N, D', H', W', out_channels)`, with `D'`, `H'` and `W'`
+    as `L'` of `Conv1d`.
+
+    Examples
+    --------
+    >>> layer = nn.Conv3d(1, 4, kernel_size=3)
+    >>> layer(mx.zeros((1, 8, 8, 8, 1))).shape
+    (1, 6, 6, 6, 4)
     """
 
     axes = 3
@@ -133,5 +261,5 @@ class Conv3d(_Convolution):
 
 
 def _numbers(values: tuple[int, ...]) -> Any:
-    """A layer with one spatial axis shows numbers, the others tuples."""
+    """A number for one spatial axis, a tuple for several, as layers show them."""
     return values[0] if len(values) == 1 else values

@@ -1,7 +1,9 @@
-"""Linear layers and modules whose parts lie in several processes, for a group of one process.
+"""Layers and modules sharded over several processes, for groups of one process.
 
-The whole of every layer is in that process, so there is nothing to exchange: each layer computes
-what the one that it was made of does.
+With one process there is no communication: each shard is the whole layer and computes the same
+result as the original layer.
+
+One subject: layers and functions that share the checks of groups and shardings.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ __all__ = [
 _SHARDINGS = ("all-to-sharded", "sharded-to-all")
 
 Sharding = str | Callable[[str, mx.array], Any]
-# One process or several: what `umber.mlx.distributed.init` gives, or `None` for the only one.
+# The result of `umber.mlx.distributed.init`, or `None` for the only process.
 Group = Any
 
 
 class _Sharded(Linear):
-    """A linear layer, whole, that knows its group."""
+    """Linear layer that keeps its group."""
 
     def __init__(
         self, input_dims: int, output_dims: int, bias: bool = True, group: Group | None = None
@@ -44,40 +46,128 @@ class _Sharded(Linear):
     def from_linear(
         cls, linear_layer: Module, *, segments: int | list = 1, group: Group | None = None
     ) -> Any:
-        """The layer of this kind with the parameters of a `Linear`."""
+        """Shard a `Linear`.
+
+        Parameters
+        ----------
+        linear_layer : Linear
+            Layer to shard.
+        segments : int or list, optional
+            Number of matrices that the weight consists of. Unused with one process. Default: 1.
+        group : Group, optional
+            Group of one process. Default: None, the only process.
+
+        Returns
+        -------
+        AllToShardedLinear or ShardedToAllLinear
+            A layer of the class on which the method is called, with the parameters of
+            `linear_layer`.
+
+        Raises
+        ------
+        ValueError
+            If the group has more than one process.
+
+        Examples
+        --------
+        >>> nn.AllToShardedLinear.from_linear(nn.Linear(4, 8))
+        AllToShardedLinear(input_dims=4, output_dims=8, bias=True)
+        """
         layer = cls(1, 1, "bias" in linear_layer, group)
         layer.update(linear_layer.parameters())
         return layer
 
 
 class AllToShardedLinear(_Sharded):
-    """`y = x Wᵀ + b`, of which each process of a group has some of the outputs.
+    """Linear layer with its outputs sharded over a group: `y = x @ weight.T + bias`.
 
-    Shapes: `(..., input_dims)` → `(..., output_dims / size of the group)`.
+    Parameters
+    ----------
+    input_dims : int
+        Size of the input's last axis.
+    output_dims : int
+        Size of the output's last axis, over all processes.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+    group : Group, optional
+        Group of one process. Default: None, the only process.
 
-    Args:
-        input_dims: size of the last axis of the input.
-        output_dims: size of the last axis of the output, over all processes.
-        bias: whether there is a `b`. Default: `True`.
-        group: a group of one process. Default: the only one.
+    Attributes
+    ----------
+    weight : array of shape (output_dims, input_dims)
+        Matrix, drawn like that of `Linear`.
+    bias : array of shape (output_dims,)
+        Bias; absent if `bias` is False.
+    group : Group or None
+        The group.
+
+    Raises
+    ------
+    ValueError
+        If the group has more than one process.
+
+    See Also
+    --------
+    Linear, ShardedToAllLinear, QuantizedAllToShardedLinear
+
+    Notes
+    -----
+    Shapes: `(..., input_dims)` → `(..., output_dims / group size)`.
+
+    Examples
+    --------
+    >>> layer = nn.AllToShardedLinear(4, 8)
+    >>> layer(mx.zeros((2, 4))).shape
+    (2, 8)
     """
 
 
 class ShardedToAllLinear(_Sharded):
-    """`y = x Wᵀ + b`, of which each process of a group has some of the inputs.
+    """Linear layer with its inputs sharded over a group: `y = x @ weight.T + bias`.
 
-    Shapes: `(..., input_dims / size of the group)` → `(..., output_dims)`.
+    Parameters
+    ----------
+    input_dims : int
+        Size of the input's last axis, over all processes.
+    output_dims : int
+        Size of the output's last axis.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+    group : Group, optional
+        Group of one process. Default: None, the only process.
 
-    Args:
-        input_dims: size of the last axis of the input, over all processes.
-        output_dims: size of the last axis of the output.
-        bias: whether there is a `b`. Default: `True`.
-        group: a group of one process. Default: the only one.
+    Attributes
+    ----------
+    weight : array of shape (output_dims, input_dims)
+        Matrix, drawn like that of `Linear`.
+    bias : array of shape (output_dims,)
+        Bias; absent if `bias` is False.
+    group : Group or None
+        The group.
+
+    Raises
+    ------
+    ValueError
+        If the group has more than one process.
+
+    See Also
+    --------
+    Linear, AllToShardedLinear, QuantizedShardedToAllLinear
+
+    Notes
+    -----
+    Shapes: `(..., input_dims / group size)` → `(..., output_dims)`.
+
+    Examples
+    --------
+    >>> layer = nn.ShardedToAllLinear(4, 8)
+    >>> layer(mx.zeros((2, 4))).shape
+    (2, 8)
     """
 
 
 class _QuantizedSharded(QuantizedLinear):
-    """A quantised linear layer, whole, that knows its group."""
+    """Quantised linear layer that keeps its group."""
 
     def __init__(
         self,
@@ -96,54 +186,187 @@ class _QuantizedSharded(QuantizedLinear):
     def from_quantized_linear(
         cls, quantized_linear_layer: Module, *, segments: int | list = 1, group: Group | None = None
     ) -> Any:
-        """The layer of this kind with the parameters of a `QuantizedLinear`."""
-        given = quantized_linear_layer
-        layer = cls(512, 1, "bias" in given, given.group_size, given.bits, given.mode, group)
-        layer.update(given.parameters())
+        """Shard a `QuantizedLinear`.
+
+        Parameters
+        ----------
+        quantized_linear_layer : QuantizedLinear
+            Layer to shard.
+        segments : int or list, optional
+            Number of matrices that the weight consists of. Unused with one process. Default: 1.
+        group : Group, optional
+            Group of one process. Default: None, the only process.
+
+        Returns
+        -------
+        QuantizedAllToShardedLinear or QuantizedShardedToAllLinear
+            A layer of the class on which the method is called, with the parameters of
+            `quantized_linear_layer`, frozen.
+
+        Raises
+        ------
+        ValueError
+            If the group has more than one process.
+
+        Examples
+        --------
+        >>> source = nn.QuantizedLinear(64, 8)
+        >>> layer = nn.QuantizedAllToShardedLinear.from_quantized_linear(source)
+        >>> mx.array_equal(layer.weight, source.weight)
+        array(True, dtype=bool)
+        """
+        source = quantized_linear_layer
+        layer = cls(512, 1, "bias" in source, source.group_size, source.bits, source.mode, group)
+        layer.update(source.parameters())
         layer.freeze()
         return layer
 
 
 class QuantizedAllToShardedLinear(_QuantizedSharded):
-    """`AllToShardedLinear` with a matrix of few bits; its parameters are frozen.
+    """Quantised linear layer with its outputs sharded over a group.
 
-    Shapes: `(..., input_dims)` → `(..., output_dims / size of the group)`.
+    Parameters
+    ----------
+    input_dims : int
+        Size of the input's last axis.
+    output_dims : int
+        Size of the output's last axis, over all processes.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+    group_size : int, optional
+        Number of neighbouring elements that share a scale; divides `input_dims`. Default: that of
+        the mode.
+    bits : int, optional
+        Bits per element. Default: that of the mode.
+    mode : str, optional
+        Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+    group : Group, optional
+        Group of one process. Default: None, the only process.
 
-    Args:
-        input_dims: size of the last axis of the input.
-        output_dims: size of the last axis of the output, over all processes.
-        bias: whether there is a `b`. Default: `True`.
-        group_size: neighbours with one scale. Default: the mode's usual number.
-        bits: bits of an element. Default: the mode's usual number.
-        mode: how elements are stored, see `umber.core.quantize`. Default: `"affine"`.
-        group: a group of one process. Default: the only one.
+    Attributes
+    ----------
+    weight, scales, biases, bias : array
+        Parameters of `QuantizedLinear`.
+    group : Group or None
+        The group.
+
+    Raises
+    ------
+    ValueError
+        If the group has more than one process, or if the layer cannot be quantised, as for
+        `QuantizedLinear`.
+
+    See Also
+    --------
+    AllToShardedLinear, QuantizedLinear
+
+    Notes
+    -----
+    All parameters are frozen.
+
+    Shapes: `(..., input_dims)` → `(..., output_dims / group size)`.
+
+    Examples
+    --------
+    >>> layer = nn.QuantizedAllToShardedLinear(64, 8)
+    >>> layer(mx.zeros((2, 64))).shape
+    (2, 8)
     """
 
 
 class QuantizedShardedToAllLinear(_QuantizedSharded):
-    """`ShardedToAllLinear` with a matrix of few bits; its parameters are frozen.
+    """Quantised linear layer with its inputs sharded over a group.
 
-    Shapes: `(..., input_dims / size of the group)` → `(..., output_dims)`.
+    Parameters
+    ----------
+    input_dims : int
+        Size of the input's last axis, over all processes.
+    output_dims : int
+        Size of the output's last axis.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+    group_size : int, optional
+        Number of neighbouring elements that share a scale; divides `input_dims`. Default: that of
+        the mode.
+    bits : int, optional
+        Bits per element. Default: that of the mode.
+    mode : str, optional
+        Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+    group : Group, optional
+        Group of one process. Default: None, the only process.
 
-    Args:
-        input_dims: size of the last axis of the input, over all processes.
-        output_dims: size of the last axis of the output.
-        bias: whether there is a `b`. Default: `True`.
-        group_size: neighbours with one scale. Default: the mode's usual number.
-        bits: bits of an element. Default: the mode's usual number.
-        mode: how elements are stored, see `umber.core.quantize`. Default: `"affine"`.
-        group: a group of one process. Default: the only one.
+    Attributes
+    ----------
+    weight, scales, biases, bias : array
+        Parameters of `QuantizedLinear`.
+    group : Group or None
+        The group.
+
+    Raises
+    ------
+    ValueError
+        If the group has more than one process, or if the layer cannot be quantised, as for
+        `QuantizedLinear`.
+
+    See Also
+    --------
+    ShardedToAllLinear, QuantizedLinear
+
+    Notes
+    -----
+    All parameters are frozen.
+
+    Shapes: `(..., input_dims / group size)` → `(..., output_dims)`.
+
+    Examples
+    --------
+    >>> layer = nn.QuantizedShardedToAllLinear(64, 8)
+    >>> layer(mx.zeros((2, 64))).shape
+    (2, 8)
     """
 
 
 class FullyShardedModule(Module):
-    """A module of which each process of a group has a part, and computes with the whole.
+    """Module with its parameters sharded over a group and gathered for each call.
 
-    Args:
-        module: the module.
-        group: a group of one process. Default: the only one.
-        compute_dtype: what the floating parameters are cast to when the module is called. Default:
-            their own dtype.
+    Parameters
+    ----------
+    module : Module
+        Module to shard.
+    group : Group, optional
+        Group of one process. Default: None, the only process.
+    compute_dtype : Dtype, optional
+        Dtype to which floating-point parameters are cast during calls. Default: their own.
+
+    Attributes
+    ----------
+    module : Module
+        The module.
+    compute_dtype : Dtype or None
+        Dtype of the parameters during calls.
+
+    Raises
+    ------
+    TypeError
+        If `module` is not a module.
+    ValueError
+        If the group has more than one process.
+
+    See Also
+    --------
+    fully_shard
+
+    Notes
+    -----
+    Arguments and results of calls are those of the module.
+
+    Examples
+    --------
+    >>> layer = nn.FullyShardedModule(nn.Linear(4, 8), compute_dtype=mx.bfloat16)
+    >>> layer(mx.zeros((2, 4), mx.bfloat16)).dtype
+    umber.core.bfloat16
+    >>> layer.module.weight.dtype
+    umber.core.float32
     """
 
     def __init__(
@@ -165,18 +388,40 @@ class FullyShardedModule(Module):
         return self._with_gathered(self.module, *args, **kwargs)
 
     def as_linear(self, *args: Any, **kwargs: Any) -> Any:
-        """`as_linear` of the module, for tied input and output layers."""
+        """Call `as_linear` of the module with gathered parameters, to tie input and output layers.
+
+        Parameters
+        ----------
+        *args, **kwargs : Any
+            Arguments of the module's `as_linear`.
+
+        Returns
+        -------
+        Any
+            Result of the module's `as_linear`.
+
+        Raises
+        ------
+        AttributeError
+            If the module has no method `as_linear`.
+
+        Examples
+        --------
+        >>> layer = nn.FullyShardedModule(nn.Embedding(4, 8))
+        >>> layer.as_linear(mx.zeros((2, 8))).shape
+        (2, 4)
+        """
         return self._with_gathered(self.module.as_linear, *args, **kwargs)
 
     def _with_gathered(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if self.compute_dtype is None:
             return fn(*args, **kwargs)
-        kept = self.module.parameters()
-        self.module.update(tree_map(self._cast, kept))
+        own = self.module.parameters()
+        self.module.update(tree_map(self._cast, own))
         try:
             return fn(*args, **kwargs)
         finally:
-            self.module.update(kept)
+            self.module.update(own)
 
     def _cast(self, x: mx.array) -> mx.array:
         return x.astype(self.compute_dtype) if mx.issubdtype(x.dtype, mx.floating) else x
@@ -185,7 +430,39 @@ class FullyShardedModule(Module):
 def fully_shard(
     module: Module, *, group: Group | None = None, compute_dtype: mx.Dtype | None = None
 ) -> Module:
-    """The module with a part of it in each process: of one process, the module itself."""
+    """Shard the parameters of a module over a group; for one process, return the module.
+
+    Parameters
+    ----------
+    module : Module
+        Module to shard.
+    group : Group, optional
+        Group of one process. Default: None, the only process.
+    compute_dtype : Dtype, optional
+        Ignored with one process. Default: None.
+
+    Returns
+    -------
+    Module
+        `module` itself.
+
+    Raises
+    ------
+    TypeError
+        If `module` is not a module.
+    ValueError
+        If the group has more than one process.
+
+    See Also
+    --------
+    FullyShardedModule
+
+    Examples
+    --------
+    >>> layer = nn.Linear(4, 8)
+    >>> nn.fully_shard(layer) is layer
+    True
+    """
     if not isinstance(module, Module):
         raise TypeError(f"[fully_shard] module: got {type(module).__name__}, expected a Module")
     _check_group("fully_shard", group)
@@ -195,13 +472,39 @@ def fully_shard(
 def shard_linear(
     module: Module, sharding: Sharding, *, segments: int | list = 1, group: Group | None = None
 ) -> Module:
-    """The part of a linear layer that a process has in a group, as a layer of its kind.
+    """Shard of a linear layer, as a layer of its kind.
 
-    Args:
-        module: a `Linear` or a `QuantizedLinear`.
-        sharding: `"all-to-sharded"` or `"sharded-to-all"`.
-        segments: how many matrices the weight is made of. One process has all of them.
-        group: a group of one process. Default: the only one.
+    Parameters
+    ----------
+    module : Linear or QuantizedLinear
+        Layer to shard.
+    sharding : {"all-to-sharded", "sharded-to-all"}
+        Whether the outputs or the inputs are sharded.
+    segments : int or list, optional
+        Number of matrices that the weight consists of. Unused with one process. Default: 1.
+    group : Group, optional
+        Group of one process. Default: None, the only process.
+
+    Returns
+    -------
+    Module
+        `AllToShardedLinear`, `ShardedToAllLinear` or their quantised forms.
+
+    Raises
+    ------
+    TypeError
+        If `module` is not a module with a `weight`.
+    ValueError
+        If `sharding` is none of the two strings, or if the group has more than one process.
+
+    See Also
+    --------
+    shard_inplace
+
+    Examples
+    --------
+    >>> nn.layers.distributed.shard_linear(nn.Linear(4, 8), "all-to-sharded")
+    AllToShardedLinear(input_dims=4, output_dims=8, bias=True)
     """
     _check("shard_linear", module, sharding)
     if not isinstance(sharding, str):
@@ -219,13 +522,65 @@ def shard_linear(
 def shard_inplace(
     module: Module, sharding: Sharding, *, segments: int | list = 1, group: Group | None = None
 ) -> None:
-    """Keep this process's part of a module's parameters: of one process, all of them."""
+    """Replace the parameters of a module by the shards of this process; for one process, keep all.
+
+    Parameters
+    ----------
+    module : Module
+        Module to shard.
+    sharding : {"all-to-sharded", "sharded-to-all"} or callable
+        How parameters are sharded. A function is called with the path and the array.
+    segments : int or list, optional
+        Number of matrices that a weight consists of. Unused with one process. Default: 1.
+    group : Group, optional
+        Group of one process. Default: None, the only process.
+
+    Raises
+    ------
+    TypeError
+        If `module` is not a module.
+    ValueError
+        If `sharding` is neither a function nor one of the two strings, or if the group has more
+        than one process.
+
+    See Also
+    --------
+    shard_linear
+
+    Examples
+    --------
+    >>> layer = nn.Linear(4, 8)
+    >>> nn.layers.distributed.shard_inplace(layer, "all-to-sharded")
+    >>> layer.weight.shape
+    (8, 4)
+    """
     _check("shard_inplace", module, sharding)
     _check_group("shard_inplace", group)
 
 
 def sum_gradients(group: Group | None = None) -> Callable[[mx.array], mx.array]:
-    """A function that is the identity, and whose gradients are summed over all processes."""
+    """Identity function whose gradient is summed over the processes of a group.
+
+    Parameters
+    ----------
+    group : Group, optional
+        Group of one process. Default: None, the only process.
+
+    Returns
+    -------
+    callable
+        Function of an array.
+
+    Raises
+    ------
+    ValueError
+        If the group has more than one process.
+
+    Examples
+    --------
+    >>> nn.layers.distributed.sum_gradients()(mx.array(1.0))
+    array(1, dtype=float32)
+    """
     _check_group("sum_gradients", group)
 
     def identity(x: mx.array) -> mx.array:

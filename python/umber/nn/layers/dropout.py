@@ -1,4 +1,4 @@
-"""Dropout: zero a random part of the input while training.
+"""Dropout layers: zero random elements or channels of the input in training mode.
 
 Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", 2014; whole
 channels: Tompson et al., "Efficient Object Localization Using Convolutional Networks", 2015.
@@ -13,12 +13,45 @@ __all__ = ["Dropout", "Dropout2d", "Dropout3d"]
 
 
 class Dropout(Module):
-    """In training, zeroes each element with probability `p` and scales the others by `1/(1 - p)`.
+    """Zero elements with probability `p` in training mode and scale the others by `1 / (1 - p)`.
 
-    In evaluation mode the input comes back as it is. Any shape.
+    Parameters
+    ----------
+    p : float, optional
+        Probability of zeroing an element, in `[0, 1)`. Default: 0.5.
 
-    Args:
-        p: probability of zeroing, in `[0, 1)`. Default: 0.5.
+    Attributes
+    ----------
+    p : float
+        The probability.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not in `[0, 1)`.
+
+    See Also
+    --------
+    Dropout2d, Dropout3d, Module.train
+
+    Notes
+    -----
+    In evaluation mode, and for `p = 0`, the input is returned unchanged. In training mode integers
+    and booleans give float32.
+
+    Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", 2014.
+
+    Shapes: any, kept.
+
+    Examples
+    --------
+    >>> layer = nn.Dropout(0.5)
+    >>> y = layer(mx.ones((1000,)))
+    >>> sorted(set(y.tolist()))
+    [0.0, 2.0]
+    >>> _ = layer.eval()
+    >>> layer(mx.ones((4,)))
+    array([1, 1, 1, 1], dtype=float32)
     """
 
     def __init__(self, p: float = 0.5) -> None:
@@ -48,12 +81,43 @@ class Dropout(Module):
 
 
 class Dropout2d(Dropout):
-    """`Dropout` of whole channels of images.
+    """Zero whole channels of images with probability `p` in training mode.
+
+    Parameters
+    ----------
+    p : float, optional
+        Probability of zeroing a channel, in `[0, 1)`. Default: 0.5.
+
+    Attributes
+    ----------
+    p : float
+        The probability.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not in `[0, 1)`.
+
+    See Also
+    --------
+    Dropout, Dropout3d
+
+    Notes
+    -----
+    The other channels are scaled by `1 / (1 - p)`. Channels are drawn for each sample. In
+    evaluation mode the input is returned unchanged.
+
+    Tompson et al., "Efficient Object Localization Using Convolutional Networks", 2015.
 
     Shapes: `(N, H, W, C)` or `(H, W, C)`, kept.
 
-    Args:
-        p: probability of zeroing a channel, in `[0, 1)`. Default: 0.5.
+    Examples
+    --------
+    >>> y = nn.Dropout2d(0.5)(mx.ones((8, 4, 4, 16)))
+    >>> y.shape
+    (8, 4, 4, 16)
+    >>> mx.array_equal(y.min(axis=(1, 2)), y.max(axis=(1, 2)))  # one value per channel
+    array(True, dtype=bool)
     """
 
     def _mask_shape(self, x: mx.array) -> tuple[int, ...]:
@@ -61,12 +125,40 @@ class Dropout2d(Dropout):
 
 
 class Dropout3d(Dropout):
-    """`Dropout` of whole channels of volumes.
+    """Zero whole channels of volumes with probability `p` in training mode.
+
+    Parameters
+    ----------
+    p : float, optional
+        Probability of zeroing a channel, in `[0, 1)`. Default: 0.5.
+
+    Attributes
+    ----------
+    p : float
+        The probability.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not in `[0, 1)`.
+
+    See Also
+    --------
+    Dropout, Dropout2d
+
+    Notes
+    -----
+    The other channels are scaled by `1 / (1 - p)`. Channels are drawn for each sample. In
+    evaluation mode the input is returned unchanged.
+
+    Tompson et al., "Efficient Object Localization Using Convolutional Networks", 2015.
 
     Shapes: `(N, D, H, W, C)` or `(D, H, W, C)`, kept.
 
-    Args:
-        p: probability of zeroing a channel, in `[0, 1)`. Default: 0.5.
+    Examples
+    --------
+    >>> nn.Dropout3d(0.5)(mx.ones((2, 4, 4, 4, 16))).shape
+    (2, 4, 4, 4, 16)
     """
 
     def _mask_shape(self, x: mx.array) -> tuple[int, ...]:

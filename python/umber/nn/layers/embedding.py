@@ -1,4 +1,4 @@
-"""`Embedding`, a table of vectors."""
+"""`Embedding`, a table of learned vectors."""
 
 from __future__ import annotations
 
@@ -12,17 +12,45 @@ __all__ = ["Embedding"]
 
 
 class Embedding(Module):
-    """Maps integers to learned vectors: `y = W[x]`.
+    """Table of learned vectors, looked up by integers: `y = weight[x]`.
 
-    `W` with shape `(num_embeddings, dims)` is float32, normal with standard deviation `1/√dims`.
+    Parameters
+    ----------
+    num_embeddings : int
+        Number of vectors.
+    dims : int
+        Size of each vector.
+    padding_idx : int, optional
+        Index of a vector that is initially zero and receives no gradient, for padding. Negative
+        numbers count from the end. Default: None.
 
+    Attributes
+    ----------
+    weight : array of shape (num_embeddings, dims)
+        The vectors, float32, drawn from a normal distribution with standard deviation `1/√dims`.
+    padding_idx : int or None
+        Index of the padding vector, not negative.
+
+    Raises
+    ------
+    ValueError
+        If `padding_idx` is not the index of a vector.
+
+    See Also
+    --------
+    QuantizedEmbedding
+
+    Notes
+    -----
     Shapes: integers `(...)` → `(..., dims)`.
 
-    Args:
-        num_embeddings: number of vectors.
-        dims: size of each vector.
-        padding_idx: a vector that begins as zeros and, having no gradient, stays so; it stands for
-            places that hold nothing. Negative numbers count from the end. Default: none.
+    Examples
+    --------
+    >>> layer = nn.Embedding(100, 16, padding_idx=0)
+    >>> layer(mx.array([[3, 7, 0]])).shape
+    (1, 3, 16)
+    >>> float(mx.abs(layer(mx.array(0))).max())
+    0.0
     """
 
     padding_idx: int | None = None
@@ -55,9 +83,28 @@ class Embedding(Module):
         return mx.where(mx.expand_dims(is_padding, -1), mx.stop_gradient(y), y)
 
     def as_linear(self, x: mx.array) -> mx.array:
-        """The table as a linear map, `y = x Wᵀ`, for tied input and output layers.
+        """Apply the table as a linear layer, `y = x @ weight.T`, to tie input and output layers.
 
-        Shapes: `(..., dims)` → `(..., num_embeddings)`.
+        Parameters
+        ----------
+        x : array
+            Input of shape `(..., dims)`.
+
+        Returns
+        -------
+        array
+            Shape `(..., num_embeddings)`.
+
+        Raises
+        ------
+        ValueError
+            If the last axis of `x` has another size than `dims`.
+
+        Examples
+        --------
+        >>> layer = nn.Embedding(100, 16)
+        >>> layer.as_linear(mx.zeros((2, 16))).shape
+        (2, 100)
         """
         return x @ self.weight.T
 
@@ -68,7 +115,40 @@ class Embedding(Module):
         mode: str = "affine",
         quantize_input: bool = False,
     ) -> QuantizedEmbedding:
-        """The layer with its vectors stored in few bits, see `umber.core.quantize`."""
+        """Quantise the vectors.
+
+        Parameters
+        ----------
+        group_size : int, optional
+            Number of neighbouring elements that share a scale; divides `dims`. Default: that of the
+            mode.
+        bits : int, optional
+            Bits per element. Default: that of the mode.
+        mode : str, optional
+            Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+        quantize_input : bool, optional
+            Must be False: the inputs are indices. Default: False.
+
+        Returns
+        -------
+        QuantizedEmbedding
+            A new layer.
+
+        Raises
+        ------
+        ValueError
+            If the mode, group size or bits do not exist, if the group size does not divide `dims`,
+            or if `quantize_input` is True.
+
+        See Also
+        --------
+        nn.quantize, QuantizedEmbedding.from_embedding
+
+        Examples
+        --------
+        >>> nn.Embedding(100, 64).to_quantized(bits=8)
+        QuantizedEmbedding(100, 64, group_size=64, bits=8, mode=affine)
+        """
         if quantize_input:
             raise ValueError(
                 "[to_quantized] got quantize_input, expected it for Linear layers only: the inputs "

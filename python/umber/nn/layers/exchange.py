@@ -1,4 +1,4 @@
-"""A module that computes with other parameters for a while, such as traced ones."""
+"""Temporary replacement of a module's parameters, for example by traced arrays."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _ABSENT = object()
 
 
 def exchange(module: Module, parameters: dict) -> Callable[[], None]:
-    """Put the parameters of a tree into a module; returns the function that puts its own back.
+    """Replace the parameters of a module by those of a tree; returns a function that restores them.
 
-    What has been replaced in between stays replaced. An `update` that the module's class defines is
-    called, and what it does to arrays and containers is undone, such as to those that it computes
-    from parameters; what it counts stays.
+    Entries that were replaced in between are not restored. If the class of the module overrides
+    `update`, that method is called, and its changes of arrays and containers are undone, for
+    example of arrays that it computes from parameters; other changes, such as counters, are kept.
     """
     if not overrides(module, "update"):
         traced = find_slots(module, parameters, mx.array)
         own = assign(traced)
-        return lambda: _put_back(own, traced)
+        return lambda: _restore_slots(own, traced)
     before = _contents(module)
     try:
         module.update(parameters)
@@ -33,19 +33,19 @@ def exchange(module: Module, parameters: dict) -> Callable[[], None]:
     return lambda: _undo(before, after)
 
 
-def _put_back(own: list[Slot], traced: list[Slot]) -> None:
+def _restore_slots(own: list[Slot], traced: list[Slot]) -> None:
     assign([old for old, new in zip(own, traced, strict=True) if new.is_filled()])
 
 
 class _Content(NamedTuple):
-    """What a container holds at a moment."""
+    """The entries of a container at one time."""
 
     container: Any
     entries: Any
 
 
 def _contents(module: Module) -> dict[int, _Content]:
-    """What the containers of a module hold, and the modules as plain attributes, by identity."""
+    """The entries of all containers of a module and its modules' plain attributes, by identity."""
     found: dict[int, _Content] = {}
     for container in containers_in(module):
         attributes = [vars(container)] if isinstance(container, Module) else []
@@ -58,7 +58,7 @@ def _contents(module: Module) -> dict[int, _Content]:
 
 
 def _undo(before: dict[int, _Content], after: dict[int, _Content]) -> None:
-    """Put back what differs between two moments and is now as at the second."""
+    """Restore entries that differ between two snapshots and have not changed since the second."""
     for key, (container, old) in before.items():
         if key not in after:
             continue
@@ -72,8 +72,8 @@ def _undo(before: dict[int, _Content], after: dict[int, _Content]) -> None:
 def _undo_in_dict(container: dict, old: dict, new: dict) -> None:
     for key in old | new:
         wanted, changed = old.get(key, _ABSENT), new.get(key, _ABSENT)
-        is_as_changed = dict.get(container, key, _ABSENT) is changed
-        if wanted is changed or not is_as_changed or not (_is_tree(wanted) or _is_tree(changed)):
+        is_current = dict.get(container, key, _ABSENT) is changed
+        if wanted is changed or not is_current or not (_is_tree(wanted) or _is_tree(changed)):
             continue
         if wanted is _ABSENT:
             dict.__delitem__(container, key)

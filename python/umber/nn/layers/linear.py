@@ -1,4 +1,4 @@
-"""Layers that map linearly: `Linear`, `Bilinear`, and `Identity`, which maps nothing."""
+"""Linear layers: `Linear`, `Bilinear`, and `Identity`, which returns its input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,24 @@ __all__ = ["Bilinear", "Identity", "Linear"]
 
 
 class Identity(Module):
-    """Gives back its input; takes and ignores any arguments, to stand in for another layer."""
+    """Return the input. Constructor arguments are ignored, so that it can replace any layer.
+
+    Parameters
+    ----------
+    *args : Any
+        Ignored.
+    **kwargs : Any
+        Ignored.
+
+    Notes
+    -----
+    Shapes: any, kept.
+
+    Examples
+    --------
+    >>> nn.Identity(4, 8, bias=False)(mx.array([1.0, 2.0]))
+    array([1, 2], dtype=float32)
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -23,17 +40,39 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """An affine map of the last axis: `y = x Wᵀ + b`.
+    """Affine map of the last axis: `y = x @ weight.T + bias`.
 
-    `W` with shape `(output_dims, input_dims)` and `b` with shape `(output_dims,)` are float32,
-    drawn uniformly from `[-s, s)` with `s = 1/√input_dims`, `W` first.
+    Parameters
+    ----------
+    input_dims : int
+        Size of the input's last axis.
+    output_dims : int
+        Size of the output's last axis.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
 
+    Attributes
+    ----------
+    weight : array of shape (output_dims, input_dims)
+        Matrix, float32, drawn uniformly from `[-s, s)` with `s = 1/√input_dims`.
+    bias : array of shape (output_dims,)
+        Bias, drawn from the same distribution after `weight`; absent if `bias` is False.
+
+    See Also
+    --------
+    Bilinear, QuantizedLinear
+
+    Notes
+    -----
     Shapes: `(..., input_dims)` → `(..., output_dims)`.
 
-    Args:
-        input_dims: size of the input's last axis.
-        output_dims: size of the output's last axis.
-        bias: whether there is a `b`. Default: `True`.
+    Examples
+    --------
+    >>> layer = nn.Linear(4, 8)
+    >>> layer(mx.zeros((2, 4))).shape
+    (2, 8)
+    >>> layer.weight.shape, layer.bias.shape
+    ((8, 4), (8,))
     """
 
     def __init__(self, input_dims: int, output_dims: int, bias: bool = True) -> None:
@@ -58,9 +97,43 @@ class Linear(Module):
         mode: str = "affine",
         quantize_input: bool = False,
     ) -> QuantizedLinear | QQLinear:
-        """The layer with its matrix stored in few bits, see `umber.core.quantize`.
+        """Quantise the matrix.
 
-        With `quantize_input`, in modes `"nvfp4"` and `"mxfp8"`, a `QQLinear`, which has no bias.
+        Parameters
+        ----------
+        group_size : int, optional
+            Number of neighbouring elements that share a scale; divides `input_dims`. Default: that
+            of the mode.
+        bits : int, optional
+            Bits per element. Default: that of the mode.
+        mode : str, optional
+            Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+        quantize_input : bool, optional
+            Whether the new layer also quantises its inputs. The mode must be `"nvfp4"` or
+            `"mxfp8"`, and this layer must have no bias. Default: False.
+
+        Returns
+        -------
+        QuantizedLinear or QQLinear
+            A new layer; a `QQLinear` if `quantize_input` is True.
+
+        Raises
+        ------
+        ValueError
+            If the mode, group size or bits do not exist, if the group size does not divide
+            `input_dims`, or if `quantize_input` is True in another mode than `"nvfp4"` and
+            `"mxfp8"`.
+        NotImplementedError
+            If `quantize_input` is True and the layer has a bias.
+
+        See Also
+        --------
+        nn.quantize, QQLinear.from_linear, QuantizedLinear.from_linear
+
+        Examples
+        --------
+        >>> nn.Linear(64, 8).to_quantized(bits=8)
+        QuantizedLinear(input_dims=64, output_dims=8, bias=True, group_size=64, bits=8, mode=affine)
         """
         if not quantize_input:
             return QuantizedLinear.from_linear(self, group_size, bits, mode)
@@ -72,18 +145,41 @@ class Linear(Module):
 
 
 class Bilinear(Module):
-    """A map linear in each of two inputs: `y[o] = x1ᵀ W[o]ᵀ x2 + b[o]`.
+    """Map linear in each of two inputs: `y[o] = x2ᵀ weight[o] x1 + bias[o]`.
 
-    `W` with shape `(output_dims, input2_dims, input1_dims)` and `b` with shape `(output_dims,)` are
-    float32, drawn uniformly from `[-s, s)` with `s = 1/√input1_dims`, `W` first.
+    Parameters
+    ----------
+    input1_dims : int
+        Size of the last axis of the first input.
+    input2_dims : int
+        Size of the last axis of the second input.
+    output_dims : int
+        Size of the output's last axis.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+
+    Attributes
+    ----------
+    weight : array of shape (output_dims, input2_dims, input1_dims)
+        Matrices, float32, drawn uniformly from `[-s, s)` with `s = 1/√input1_dims`.
+    bias : array of shape (output_dims,)
+        Bias, drawn from the same distribution after `weight`; absent if `bias` is False.
+
+    See Also
+    --------
+    Linear
+
+    Notes
+    -----
+    Calling the layer raises ValueError if the last axes of the inputs have other sizes.
 
     Shapes: `(..., input1_dims)` and `(..., input2_dims)` → `(..., output_dims)`.
 
-    Args:
-        input1_dims: size of the first input's last axis.
-        input2_dims: size of the second input's last axis.
-        output_dims: size of the output's last axis.
-        bias: whether there is a `b`. Default: `True`.
+    Examples
+    --------
+    >>> layer = nn.Bilinear(4, 5, 6)
+    >>> layer(mx.zeros((2, 4)), mx.zeros((2, 5))).shape
+    (2, 6)
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Layers that normalise: `LayerNorm`, `RMSNorm`, `BatchNorm`, `GroupNorm`, `InstanceNorm`.
+"""Normalisation layers: `LayerNorm`, `RMSNorm`, `BatchNorm`, `GroupNorm`, `InstanceNorm`.
 
 float16 and bfloat16 are normalised in float32 and rounded once, at the end.
 """
@@ -20,18 +20,48 @@ __all__ = [
 
 
 class LayerNorm(Module):
-    """`y = (x - mean) / √(var + eps) · w + b`, mean and variance over the last axis.
+    """Layer normalisation: `y = (x - mean) / √(var + eps) · weight + bias` over the last axis.
 
-    Ba, Kiros, Hinton, "Layer Normalization", 2016. `w` begins as ones, `b` as zeros, both float32
-    with shape `(dims,)`.
+    Parameters
+    ----------
+    dims : int
+        Size of the last axis.
+    eps : float, optional
+        Positive number added to the variance. Default: 1e-5.
+    affine : bool, optional
+        Whether to multiply by `weight` and add `bias`. Default: True.
+    bias : bool, optional
+        Whether there is a `bias`; read only if `affine` is True. Default: True.
+
+    Attributes
+    ----------
+    weight : array of shape (dims,)
+        Scale, float32, initially ones; absent if `affine` is False.
+    bias : array of shape (dims,)
+        Bias, float32, initially zeros; absent if `affine` or `bias` is False.
+
+    Raises
+    ------
+    ValueError
+        If `eps` is not positive.
+
+    See Also
+    --------
+    mx.fast.layer_norm, RMSNorm
+
+    Notes
+    -----
+    Mean and variance are taken over the last axis; the variance is the biased one.
+    The result has the dtype that the input, `weight` and `bias` promote to; integers give float32.
+
+    Ba, Kiros, Hinton, "Layer Normalization", 2016.
 
     Shapes: `(..., dims)`, kept.
 
-    Args:
-        dims: size of the last axis.
-        eps: above 0, added to the variance. Default: 1e-5.
-        affine: whether there are `w` and `b`. Default: `True`.
-        bias: whether there is a `b`. Default: `True`.
+    Examples
+    --------
+    >>> nn.LayerNorm(3)(mx.array([1.0, 2.0, 3.0]))
+    array([-1.22474, 0, 1.22474], dtype=float32)
     """
 
     def __init__(
@@ -57,16 +87,41 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """`y = x / √(mean(x²) + eps) · w`, the mean over the last axis.
+    """Root mean square normalisation: `y = x / √(mean(x²) + eps) · weight` over the last axis.
 
-    Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019. `w` begins as ones, float32 with
-    shape `(dims,)`.
+    Parameters
+    ----------
+    dims : int
+        Size of the last axis.
+    eps : float, optional
+        Positive number added to the mean square. Default: 1e-5.
+
+    Attributes
+    ----------
+    weight : array of shape (dims,)
+        Scale, float32, initially ones.
+
+    Raises
+    ------
+    ValueError
+        If `eps` is not positive.
+
+    See Also
+    --------
+    LayerNorm, mx.fast.rms_norm
+
+    Notes
+    -----
+    The result has the dtype that the input and `weight` promote to; integers give float32.
+
+    Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019.
 
     Shapes: `(..., dims)`, kept.
 
-    Args:
-        dims: size of the last axis.
-        eps: above 0, added to the mean square. Default: 1e-5.
+    Examples
+    --------
+    >>> nn.RMSNorm(2)(mx.array([3.0, 4.0]))
+    array([0.848528, 1.13137], dtype=float32)
     """
 
     def __init__(self, dims: int, eps: float = 1e-5) -> None:
@@ -84,25 +139,67 @@ class RMSNorm(Module):
 
 
 class BatchNorm(Module):
-    """`y = (x - mean) / √(var + eps) · w + b`, mean and variance of each feature over all else.
+    """Batch normalisation: `y = (x - mean) / √(var + eps) · weight + bias` for each feature.
+
+    Parameters
+    ----------
+    num_features : int
+        Size of the last axis.
+    eps : float, optional
+        Positive number added to the variance. Default: 1e-5.
+    momentum : float, optional
+        Weight of a batch in the running averages. None is valid if the layer is not trained.
+        Default: 0.1.
+    affine : bool, optional
+        Whether to multiply by `weight` and add `bias`. Default: True.
+    track_running_stats : bool, optional
+        Whether to keep running averages. Without them evaluation mode uses the statistics of the
+        batch, too. Default: True.
+
+    Attributes
+    ----------
+    weight : array of shape (num_features,)
+        Scale, initially ones; absent if `affine` is False.
+    bias : array of shape (num_features,)
+        Bias, initially zeros; absent if `affine` is False.
+    running_mean : array of shape (num_features,)
+        Running average of the means, initially zeros; absent if `track_running_stats` is False.
+    running_var : array of shape (num_features,)
+        Running average of the variances, initially ones; absent if `track_running_stats` is False.
+
+    Raises
+    ------
+    ValueError
+        If `eps` is not positive.
+
+    See Also
+    --------
+    GroupNorm, InstanceNorm, LayerNorm, Module.train
+
+    Notes
+    -----
+    In training mode mean and variance are those of the batch, over all axes but the last, and each
+    call updates the running averages: ``running = (1 - momentum) · running + momentum · batch``,
+    with the unbiased variance. Evaluation mode normalises by the running averages. These are
+    parameters that stay frozen, so that they are saved but not trained.
+
+    In training mode a batch with only one value per feature raises ValueError, and `momentum=None`
+    raises TypeError.
 
     Ioffe, Szegedy, "Batch Normalization: Accelerating Deep Network Training by Reducing Internal
-    Covariate Shift", 2015. While training, mean and variance are those of the batch, and running
-    averages follow them: `running = (1 - momentum) running + momentum batch`, the variance being
-    the unbiased one. In evaluation mode the running averages take their place. They are parameters
-    that are always frozen.
+    Covariate Shift", 2015.
 
-    Shapes: `(N, ..., num_features)`, kept. An input `(N, ..., 1)` is broadcast by the running
-    averages, by `w` and by `b`.
+    Shapes: `(N, ..., num_features)`, kept. The running averages, `weight` and `bias` broadcast an
+    input `(N, ..., 1)`.
 
-    Args:
-        num_features: size of the last axis.
-        eps: above 0, added to the variance. Default: 1e-5.
-        momentum: how much a batch counts in the running averages; `None` will do where the layer is
-            not trained. Default: 0.1.
-        affine: whether there are `w`, which begins as ones, and `b`, as zeros. Default: `True`.
-        track_running_stats: whether there are running averages; without, evaluation normalises by
-            the batch too. Default: `True`.
+    Examples
+    --------
+    >>> layer = nn.BatchNorm(2)
+    >>> layer(mx.array([[1.0, 2.0], [3.0, 6.0]]))
+    array([[-0.999995, -0.999999],
+           [0.999995, 0.999999]], dtype=float32)
+    >>> layer.running_mean
+    array([0.2, 0.4], dtype=float32)
     """
 
     def __init__(
@@ -176,20 +273,54 @@ class BatchNorm(Module):
 
 
 class GroupNorm(Module):
-    """`y = (x - mean) / √(var + eps) · w + b`, over all places and the features of a group.
+    """Group normalisation: `y = (x - mean) / √(var + eps) · weight + bias` for groups of features.
 
-    Wu, He, "Group Normalization", 2018. `w` begins as ones, `b` as zeros, both float32 with shape
-    `(dims,)`.
+    Parameters
+    ----------
+    num_groups : int
+        Number of groups, a divisor of `dims`.
+    dims : int
+        Size of the last axis.
+    eps : float, optional
+        Positive number added to the variance. Default: 1e-5.
+    affine : bool, optional
+        Whether to multiply by `weight` and add `bias`. Default: True.
+    pytorch_compatible : bool, optional
+        If True, a group consists of neighbouring features, as in the paper; if False, of features
+        `num_groups` apart. Default: False.
 
-    Shapes: `(N, ..., dims)`, kept. With one group `w` and `b` broadcast an input `(N, ..., 1)`.
+    Attributes
+    ----------
+    weight : array of shape (dims,)
+        Scale, float32, initially ones; absent if `affine` is False.
+    bias : array of shape (dims,)
+        Bias, float32, initially zeros; absent if `affine` is False.
 
-    Args:
-        num_groups: how many groups share the features.
-        dims: size of the last axis.
-        eps: above 0, added to the variance. Default: 1e-5.
-        affine: whether there are `w` and `b`. Default: `True`.
-        pytorch_compatible: whether the features of a group are neighbours, as in the paper, or
-            `num_groups` apart. Default: `False`.
+    Raises
+    ------
+    ValueError
+        If `eps` is not positive, or if `num_groups` does not divide `dims`.
+
+    See Also
+    --------
+    BatchNorm, InstanceNorm, LayerNorm
+
+    Notes
+    -----
+    Mean and variance are taken per sample, over all spatial axes and the features of a group.
+
+    Wu, He, "Group Normalization", 2018.
+
+    Shapes: `(N, ..., dims)`, kept. With one group `weight` and `bias` broadcast an input
+    `(N, ..., 1)`.
+
+    Examples
+    --------
+    >>> x = mx.array([[1.0, 2.0, 3.0, 6.0]])
+    >>> nn.GroupNorm(2, 4)(x)  # groups (1, 3) and (2, 6)
+    array([[-0.999995, -0.999999, 0.999995, 0.999999]], dtype=float32)
+    >>> nn.GroupNorm(2, 4, pytorch_compatible=True)(x)  # groups (1, 2) and (3, 6)
+    array([[-0.99998, 0.99998, -0.999998, 0.999998]], dtype=float32)
     """
 
     def __init__(
@@ -235,18 +366,48 @@ class GroupNorm(Module):
 
 
 class InstanceNorm(Module):
-    """`y = (x - mean) / √(var + eps) · w + b`, for each sample and feature over all places.
+    """Instance normalisation: `y = (x - mean) / √(var + eps)` for each sample and feature.
+
+    Parameters
+    ----------
+    dims : int
+        Size of the last axis; read only if `affine` is True.
+    eps : float, optional
+        Positive number added to the variance. Default: 1e-5.
+    affine : bool, optional
+        Whether to multiply by `weight` and add `bias` afterwards. Default: False.
+
+    Attributes
+    ----------
+    weight : array of shape (dims,)
+        Scale, initially ones; absent if `affine` is False.
+    bias : array of shape (dims,)
+        Bias, initially zeros; absent if `affine` is False.
+
+    Raises
+    ------
+    ValueError
+        If `eps` is not positive.
+
+    See Also
+    --------
+    BatchNorm, GroupNorm, LayerNorm
+
+    Notes
+    -----
+    Mean and variance are taken over the spatial axes, those between the first and the last.
 
     Ulyanov, Vedaldi, Lempitsky, "Instance Normalization: The Missing Ingredient for Fast
     Stylization", 2016.
 
-    Shapes: `(N, ..., dims)` with at least one axis between, kept. `w` and `b` broadcast an input
-    `(N, ..., 1)`.
+    Shapes: `(N, ..., dims)` with at least one spatial axis, kept. `weight` and `bias` broadcast an
+    input `(N, ..., 1)`.
 
-    Args:
-        dims: size of the last axis; only read if there is a `w`.
-        eps: above 0, added to the variance. Default: 1e-5.
-        affine: whether there are `w`, which begins as ones, and `b`, as zeros. Default: `False`.
+    Examples
+    --------
+    >>> x = mx.array([[[1.0], [2.0], [3.0]]])
+    >>> nn.InstanceNorm(1)(x).reshape(-1)
+    array([-1.22474, 0, 1.22474], dtype=float32)
     """
 
     def __init__(self, dims: float | None, eps: float = 1e-5, affine: bool = False) -> None:
@@ -279,7 +440,7 @@ def _check_eps(op: str, eps: float) -> None:
 
 
 def _normal(x: mx.array, axes: tuple[int, ...], eps: float) -> mx.array:
-    """Mean 0 and variance 1 over the axes."""
+    """Normalise to mean 0 and variance 1 over the axes."""
     mean, rest = _mean(x, axes, keepdims=True)
     return (x - mean - rest) * _scale(x.std(axis=axes, keepdims=True), eps)
 
@@ -287,7 +448,10 @@ def _normal(x: mx.array, axes: tuple[int, ...], eps: float) -> mx.array:
 def _mean(
     x: mx.array, axes: tuple[int, ...], keepdims: bool = False
 ) -> tuple[mx.array, mx.array | float]:
-    """The mean, rounded, and what that lost: of numbers far from 0, as much as they differ by."""
+    """The mean rounded to the dtype of `x`, and the rounding error.
+
+    The error matters for values far from 0, where it is as large as their differences.
+    """
     if x.dtype != mx.float32:
         return x.mean(axis=axes, keepdims=keepdims), 0.0
     wide = x.mean(axis=axes, keepdims=keepdims, dtype=mx.float64)
@@ -296,7 +460,7 @@ def _mean(
 
 
 def _scale(std: mx.array, eps: float) -> mx.array:
-    """`1 / √(std² + eps)` without the square, which may leave the range."""
+    """`1 / √(std² + eps)`, without a square that may overflow or underflow."""
     return mx.reciprocal(mx.hypot(std, math.sqrt(eps)) if eps > 0 else std)
 
 
@@ -318,7 +482,7 @@ def _widened(x: mx.array) -> mx.array:
 
 
 def _scaled(y: mx.array, x: mx.array, weight: mx.array | None, bias: mx.array | None) -> mx.array:
-    """`y · w + b` with the dtype that `x`, `w` and `b` promote to."""
+    """`y · weight + bias` in the dtype that `x`, `weight` and `bias` promote to."""
     y = y if weight is None else y * weight
     y = y if bias is None else y + bias
     if x.dtype not in (mx.float16, mx.bfloat16):

@@ -1,4 +1,4 @@
-"""Arguments that are one number for all spatial axes or one for each."""
+"""Arguments given as one number for all spatial axes or as one number per axis."""
 
 from __future__ import annotations
 
@@ -7,15 +7,31 @@ from operator import index
 from typing import Any
 
 
-def per_axis(op: str, name: str, value: Any, axes: int, least: int = 0) -> tuple[int, ...]:
-    """The number for each axis.
+def per_axis(op: str, name: str, value: Any, axes: int, minimum: int = 0) -> tuple[int, ...]:
+    """One number per axis.
 
-    Args:
-        op: the layer, for messages.
-        name: the argument, for messages.
-        value: an integer, or as many as there are axes.
-        axes: how many spatial axes there are.
-        least: the smallest number that makes sense.
+    Parameters
+    ----------
+    op : str
+        Name of the layer, for error messages.
+    name : str
+        Name of the argument, for error messages.
+    value : int or sequence of int
+        One number for all axes, or one per axis.
+    axes : int
+        Number of spatial axes.
+    minimum : int, optional
+        Lowest valid number. Default: 0.
+
+    Returns
+    -------
+    tuple of int
+        As many numbers as there are axes.
+
+    Raises
+    ------
+    ValueError
+        If `value` is not an integer or `axes` integers, or if one of them is below `minimum`.
     """
     expected = f"an integer or a tuple containing {axes} integer{'s' if axes > 1 else ''}"
     is_vector = getattr(value, "ndim", 0) == 1
@@ -24,10 +40,10 @@ def per_axis(op: str, name: str, value: Any, axes: int, least: int = 0) -> tuple
         numbers = tuple(map(index, values))
     except TypeError:
         numbers = ()
-    # An array writes itself in several lines.
+    # The repr of an array may have several lines.
     given = " ".join(repr(value).split())
     if isinstance(value, str) or len(numbers) != axes:
         raise ValueError(f"[{op}] got {name} {given}, expected {expected}")
-    if min(numbers) < least:
-        raise ValueError(f"[{op}] got {name} {given}, expected at least {least}")
+    if min(numbers) < minimum:
+        raise ValueError(f"[{op}] got {name} {given}, expected at least {minimum}")
     return numbers

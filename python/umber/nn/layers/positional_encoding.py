@@ -1,4 +1,4 @@
-"""Where in a sequence something stands: `RoPE`, `SinusoidalPositionalEncoding`, `ALiBi`."""
+"""Positional encodings: `RoPE`, `SinusoidalPositionalEncoding`, `ALiBi`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,50 @@ __all__ = ["ALiBi", "RoPE", "SinusoidalPositionalEncoding"]
 
 
 class RoPE(Module):
-    """Rotates pairs of features, by angles that grow with the position.
+    """Rotary position embedding: rotate pairs of features by angles proportional to the position.
 
-    Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021. The pair `i`
-    at the position `p` turns by `scale · p · base^(-2i / dims)`.
+    Parameters
+    ----------
+    dims : int
+        Number of features to rotate, even and positive. The others are unchanged.
+    traditional : bool, optional
+        If True, a pair consists of neighbouring features, as in the paper; if False, of features
+        `dims / 2` apart. Default: False.
+    base : float, optional
+        Base of the frequencies. Default: 10000.
+    scale : float, optional
+        Factor for the positions. Default: 1.0.
 
-    Shapes: `(..., L, D)` with `D >= dims`, kept.
+    Attributes
+    ----------
+    dims : int
+        Number of rotated features.
+    traditional : bool
+        Whether pairs are neighbours.
+    base, scale : float
+        Base of the frequencies and factor for the positions.
 
-    Args:
-        dims: how many features turn, an even number; the others stay as they are.
-        traditional: whether a pair are neighbours, as in the paper, or stand `dims / 2` apart.
-            Default: `False`.
-        base: Default: 10000.
-        scale: of the positions. Default: 1.0.
+    See Also
+    --------
+    ALiBi, mx.fast.rope, SinusoidalPositionalEncoding
+
+    Notes
+    -----
+    Pair `i` at position `p` is rotated by the angle ``scale · p · base^(-2i / dims)``.
+
+    Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021.
+
+    Shapes: `(..., L, D)` with `D >= dims`, kept. `L` is the axis of positions.
+
+    Examples
+    --------
+    >>> rope = nn.RoPE(2)
+    >>> x = mx.array([[1.0, 0.0], [1.0, 0.0]])
+    >>> rope(x)
+    array([[1, 0],
+           [0.540302, 0.841471]], dtype=float32)
+    >>> rope(x[1:], offset=1)
+    array([[0.540302, 0.841471]], dtype=float32)
     """
 
     def __init__(
@@ -39,12 +70,26 @@ class RoPE(Module):
         return f"{self.dims}, traditional={self.traditional}"
 
     def __call__(self, x: mx.array, offset: int | mx.array = 0) -> mx.array:
-        """Rotate.
+        """Rotate the features of `x`.
 
-        Args:
-            x: `(..., L, D)`, floating.
-            offset: the position of the first element, an integer, or one for each entry of the
-                first axis.
+        Parameters
+        ----------
+        x : array
+            Floating-point input of shape `(..., L, D)`.
+        offset : int or array, optional
+            Position of the first element: one integer, or one per entry of the first axis. Default:
+            0.
+
+        Returns
+        -------
+        array
+            Same shape and dtype as `x`.
+
+        Raises
+        ------
+        ValueError
+            If `x` is not floating-point, has fewer than 2 axes or fewer features than `dims`, if
+            `dims` is odd or not positive, or if `offset` is not an integer or has another shape.
         """
         self._check(x, offset)
         return mx.fast.rope(
@@ -81,21 +126,53 @@ class RoPE(Module):
 
 
 class SinusoidalPositionalEncoding(Module):
-    """`scale · [sin(p σ), cos(p σ)]` for positions `p` and `dims / 2` frequencies `σ`.
+    """Sines and cosines of positions at geometrically spaced frequencies.
 
-    Vaswani et al., "Attention Is All You Need", 2017. The frequencies fall geometrically from
-    `max_freq` to `min_freq`.
+    Parameters
+    ----------
+    dims : int
+        Size of the encoding, even and positive.
+    min_freq : float, optional
+        Lowest frequency. Default: 0.0001.
+    max_freq : float, optional
+        Highest frequency. Default: 1.
+    scale : float, optional
+        Factor for the encoding. Default: `√(2 / dims)`.
+    cos_first : bool, optional
+        Whether the cosines come before the sines. Default: False.
+    full_turns : bool, optional
+        Whether to multiply the frequencies by `2π`, so that they count cycles. Default: False.
 
-    Shapes: `(...)` → `(..., dims)`, float32 for integers and halves.
+    Attributes
+    ----------
+    scale : float
+        Factor for the encoding.
+    cos_first : bool
+        Whether the cosines come first.
 
-    Args:
-        dims: size of the encoding, an even number.
-        min_freq: Default: 0.0001.
-        max_freq: Default: 1.
-        scale: Default: `√(2 / dims)`.
-        cos_first: whether the cosines stand first. Default: `False`.
-        full_turns: whether the frequencies count full turns, that is, are multiplied by `2π`.
-            Default: `False`.
+    Raises
+    ------
+    ValueError
+        If `dims` is odd or not positive, or if a frequency is not positive.
+
+    See Also
+    --------
+    ALiBi, RoPE
+
+    Notes
+    -----
+    Computes ``scale · [sin(p σ), cos(p σ)]`` for positions `p` and `dims / 2` frequencies `σ`,
+    which fall from `max_freq` to `min_freq`. The frequencies are not parameters.
+
+    Vaswani et al., "Attention Is All You Need", 2017.
+
+    Shapes: `(...)` → `(..., dims)`; integers, float16 and bfloat16 give float32.
+
+    Examples
+    --------
+    >>> nn.SinusoidalPositionalEncoding(4)(mx.arange(2))
+    array([[0, 0, 0.707107, 0.707107],
+           [0.59501, 7.07107e-05, 0.382051, 0.707107]], dtype=float32)
     """
 
     def __init__(
@@ -118,11 +195,11 @@ class SinusoidalPositionalEncoding(Module):
                 "expected numbers above 0"
             )
         half = int(dims) // 2
-        turn = 2 * math.pi if full_turns else 1.0
+        unit = 2 * math.pi if full_turns else 1.0
         low, high = math.log(min_freq), math.log(max_freq)
         falling = [1 - i / (half - 1) for i in range(half)] if half > 1 else [1.0]
         # The underscore keeps them from being parameters.
-        self._sigmas = mx.array([turn * math.exp(low + (high - low) * t) for t in falling])
+        self._sigmas = mx.array([unit * math.exp(low + (high - low) * t) for t in falling])
         self.scale = math.sqrt(2 / dims) if scale is None else scale
         self.cos_first = cos_first
 
@@ -134,23 +211,47 @@ class SinusoidalPositionalEncoding(Module):
 
 
 class ALiBi(Module):
-    """Adds to the scores of attention `-slope · |distance|` between query and key.
+    """Attention with linear biases: add `-slope · |distance|` between query and key to the scores.
+
+    Notes
+    -----
+    Every head has its own slope, see `create_alibi_slope`.
 
     Press, Smith, Lewis, "Train Short, Test Long: Attention with Linear Biases Enables Input Length
-    Extrapolation", 2021. Every head has a slope of its own, see `create_alibi_slope`.
+    Extrapolation", 2021.
 
     Shapes: `(N, heads, L, S)`, kept.
+
+    Examples
+    --------
+    >>> nn.ALiBi()(mx.zeros((1, 1, 2, 3)))
+    array([[[[0, -0.00390625, -0.0078125],
+             [-0.00390625, 0, -0.00390625]]]], dtype=float32)
     """
 
     def __call__(
         self, attention_scores: mx.array, offset: int = 0, mask: mx.array | None = None
     ) -> mx.array:
-        """Add the biases.
+        """Add the biases to attention scores.
 
-        Args:
-            attention_scores: `(N, heads, L, S)`.
-            offset: the position of the first query. Default: 0.
-            mask: added too. Default: none.
+        Parameters
+        ----------
+        attention_scores : array
+            Scores of shape `(N, heads, L, S)`.
+        offset : int, optional
+            Position of the first query. Default: 0.
+        mask : array, optional
+            Additive mask that broadcasts to the scores. Default: None.
+
+        Returns
+        -------
+        array
+            Same shape as `attention_scores`.
+
+        Raises
+        ------
+        ValueError
+            If the scores do not have 4 axes.
         """
         if attention_scores.ndim != 4:
             raise ValueError(
@@ -176,7 +277,38 @@ class ALiBi(Module):
         offset: int = 0,
         dtype: mx.Dtype = mx.float32,
     ) -> mx.array:
-        """The biases of the queries from `offset` on, `(1, heads, queries - offset, keys)`."""
+        """Biases of all heads for the queries from `offset` on.
+
+        Parameters
+        ----------
+        q_sequence_length : int
+            Position after the last query.
+        k_sequence_length : int
+            Number of keys.
+        num_heads : int
+            Number of heads.
+        offset : int, optional
+            Position of the first query. Default: 0.
+        dtype : Dtype, optional
+            Dtype of the result. Default: float32.
+
+        Returns
+        -------
+        array
+            ``-slope[h] · |q - k|`` with shape
+            `(1, num_heads, q_sequence_length - offset, k_sequence_length)`.
+
+        Raises
+        ------
+        ValueError
+            If `num_heads` is not positive.
+
+        Examples
+        --------
+        >>> nn.ALiBi.create_alibi_matrix(3, 3, num_heads=2, offset=2)
+        array([[[[-0.125, -0.0625, -0]],
+                [[-0.0078125, -0.00390625, -0]]]], dtype=float32)
+        """
         queries = mx.arange(offset, q_sequence_length)[:, None]
         keys = mx.arange(k_sequence_length)
         distances = mx.abs(queries - keys).astype(dtype)
@@ -184,10 +316,35 @@ class ALiBi(Module):
 
     @staticmethod
     def create_alibi_slope(num_heads: int, dtype: mx.Dtype = mx.float32) -> mx.array:
-        """The slopes of the heads, `(heads, 1, 1)`.
+        """Slopes of the heads.
 
-        For `n` heads, a power of two, `2^(-8/n)`, `2^(-16/n)` and so on to `2^-8`; other numbers
-        take those of the power of two below and fill up with every second of twice as many.
+        Parameters
+        ----------
+        num_heads : int
+            Number of heads.
+        dtype : Dtype, optional
+            Dtype of the result. Default: float32.
+
+        Returns
+        -------
+        array
+            Slopes of shape `(num_heads, 1, 1)`.
+
+        Raises
+        ------
+        ValueError
+            If `num_heads` is not positive.
+
+        Notes
+        -----
+        If `n`, the number of heads, is a power of two, the slopes are `2^(-8/n)`, `2^(-16/n)`, …,
+        `2^-8`. Other numbers of heads take the slopes of the next lower power of two, followed by
+        every second slope of twice that power.
+
+        Examples
+        --------
+        >>> nn.ALiBi.create_alibi_slope(4).reshape(-1)
+        array([0.25, 0.0625, 0.015625, 0.00390625], dtype=float32)
         """
 
         if num_heads < 1:

@@ -1,4 +1,7 @@
-"""Layers with weights of few bits, and `quantize`, which turns a model's layers into them."""
+"""Quantised layers, and `quantize`, which replaces a model's layers by them.
+
+One subject: layers that share one weight format and its base class.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,23 @@ from umber.utils import tree_map_with_path
 
 __all__ = ["QQLinear", "QuantizedEmbedding", "QuantizedLinear", "quantize"]
 
-# What is not given is the mode's usual value: group size and bits.
-_USUAL = {"affine": (64, 4), "mxfp4": (32, 4), "mxfp8": (32, 8), "nvfp4": (16, 4)}
+# Default group size and bits of each mode.
+_DEFAULTS = {"affine": (64, 4), "mxfp4": (32, 4), "mxfp8": (32, 8), "nvfp4": (16, 4)}
 
 
 def _format(op: str, mode: str, group_size: int | None, bits: int | None) -> tuple[int, int]:
-    """Group size and bits; whether they exist is said when something is quantised."""
-    if mode not in _USUAL:
-        raise ValueError(f"[{op}] got mode {mode!r}, expected one of {', '.join(_USUAL)}")
-    usual_size, usual_bits = _USUAL[mode]
-    return usual_size if group_size is None else group_size, usual_bits if bits is None else bits
+    """Group size and bits of a mode; `mx.quantize` checks the values."""
+    if mode not in _DEFAULTS:
+        raise ValueError(f"[{op}] got mode {mode!r}, expected one of {', '.join(_DEFAULTS)}")
+    default_size, default_bits = _DEFAULTS[mode]
+    return (
+        default_size if group_size is None else group_size,
+        default_bits if bits is None else bits,
+    )
 
 
 class _Quantized(Module):
-    """A module with a quantised weight: `weight`, `scales` and, in affine mode, `biases`."""
+    """Base of modules with a quantised weight: `weight`, `scales` and, in affine mode, `biases`."""
 
     def __init__(self, mode: str, group_size: int | None, bits: int | None) -> None:
         super().__init__()
@@ -33,24 +39,24 @@ class _Quantized(Module):
         self.mode = mode
 
     def _store(self, weight: mx.array) -> None:
-        parts = mx.quantize(weight, **self._parts())
+        parts = mx.quantize(weight, **self._format_options())
         self.weight, self.scales = parts[:2]
         self.biases = parts[2] if len(parts) == 3 else None
 
     def _width(self) -> int:
-        """Length of a row of what the weight stands for."""
+        """Length of a row of the dequantised weight."""
         return self.weight.shape[-1] * 32 // self.bits
 
-    def _parts(self) -> dict[str, Any]:
-        """How the weight is stored, as functions take it."""
+    def _format_options(self) -> dict[str, Any]:
+        """The quantisation parameters as keyword arguments of `mx.quantize`."""
         return {"group_size": self.group_size, "bits": self.bits, "mode": self.mode}
 
-    def _says(self) -> str:
+    def _format_repr(self) -> str:
         return f"group_size={self.group_size}, bits={self.bits}, mode={self.mode}"
 
 
 class _FrozenCodes(_Quantized):
-    """One whose codes nothing trains: no step of an optimizer leads from a code to another."""
+    """Base of layers whose integer codes stay frozen, because optimizers cannot update them."""
 
     def _unfreeze_own(self, names: list[str] | None) -> None:
         super()._unfreeze_own(names)
@@ -62,18 +68,60 @@ class _FrozenCodes(_Quantized):
 
 
 class QuantizedEmbedding(_FrozenCodes):
-    """An `Embedding` whose vectors are stored in few bits.
+    """Quantised form of `Embedding`.
 
-    Its parameters are frozen; `unfreeze` leaves the codes frozen.
+    Parameters
+    ----------
+    num_embeddings : int
+        Number of vectors.
+    dims : int
+        Size of each vector.
+    group_size : int, optional
+        Number of neighbouring elements that share a scale; divides `dims`. Default: that of the
+        mode.
+    bits : int, optional
+        Bits per element. Default: that of the mode.
+    mode : str, optional
+        Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+
+    Attributes
+    ----------
+    weight : array of shape (num_embeddings, dims · bits / 32)
+        Packed codes, uint32.
+    scales : array of shape (num_embeddings, dims / group_size)
+        Scales of the groups; float32 in mode `"affine"`, else uint8.
+    biases : array of shape (num_embeddings, dims / group_size) or None
+        Offsets of the groups; only in mode `"affine"`.
+    num_embeddings, dims : int
+        Shape of the dequantised table.
+    group_size, bits : int
+        Quantisation parameters.
+    mode : str
+        Quantisation mode.
+
+    Raises
+    ------
+    ValueError
+        If the mode, group size or bits do not exist, or if the group size does not divide `dims`.
+
+    See Also
+    --------
+    Embedding, quantize, QuantizedLinear
+
+    Notes
+    -----
+    The vectors are drawn like those of `Embedding`. All parameters are frozen; `unfreeze` leaves
+    integer codes frozen.
 
     Shapes: integers `(...)` → `(..., dims)`.
 
-    Args:
-        num_embeddings: number of vectors.
-        dims: size of each vector.
-        group_size: neighbours with one scale. Default: the mode's usual number.
-        bits: bits of an element. Default: the mode's usual number.
-        mode: how elements are stored, see `umber.core.quantize`. Default: `"affine"`.
+    Examples
+    --------
+    >>> layer = nn.QuantizedEmbedding(100, 64)
+    >>> layer(mx.array([3, 7])).shape
+    (2, 64)
+    >>> layer.weight.shape, layer.scales.shape
+    ((100, 8), (100, 1))
     """
 
     def __init__(
@@ -96,18 +144,39 @@ class QuantizedEmbedding(_FrozenCodes):
             self.weight[x],
             self.scales[x],
             None if biases is None else biases[x],
-            **self._parts(),
+            **self._format_options(),
         )
 
     def as_linear(self, x: mx.array) -> mx.array:
-        """The table as a linear map, `y = x Wᵀ`, for tied input and output layers.
+        """Apply the table as a linear layer, `y = x @ weight.T`, to tie input and output layers.
 
-        Shapes: `(..., dims)` → `(..., num_embeddings)`.
+        Parameters
+        ----------
+        x : array
+            Input of shape `(..., dims)`.
+
+        Returns
+        -------
+        array
+            Shape `(..., num_embeddings)`.
+
+        Raises
+        ------
+        ValueError
+            If the last axis of `x` has another size than `dims`.
+
+        Examples
+        --------
+        >>> layer = nn.QuantizedEmbedding(100, 64)
+        >>> layer.as_linear(mx.zeros((2, 64))).shape
+        (2, 100)
         """
-        return mx.quantized_matmul(x, self.weight, self.scales, self.biases, **self._parts())
+        return mx.quantized_matmul(
+            x, self.weight, self.scales, self.biases, **self._format_options()
+        )
 
     def _extra_repr(self) -> str:
-        return f"{self.num_embeddings}, {self.dims}, {self._says()}"
+        return f"{self.num_embeddings}, {self.dims}, {self._format_repr()}"
 
     @classmethod
     def from_embedding(
@@ -117,7 +186,40 @@ class QuantizedEmbedding(_FrozenCodes):
         bits: int | None = None,
         mode: str = "affine",
     ) -> QuantizedEmbedding:
-        """The quantised form of an `Embedding`."""
+        """Quantise an `Embedding`.
+
+        Parameters
+        ----------
+        embedding_layer : Embedding
+            Layer to quantise.
+        group_size : int, optional
+            Number of neighbouring elements that share a scale; divides `dims`. Default: that of the
+            mode.
+        bits : int, optional
+            Bits per element. Default: that of the mode.
+        mode : str, optional
+            Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+
+        Returns
+        -------
+        QuantizedEmbedding
+            A new layer.
+
+        Raises
+        ------
+        ValueError
+            If the mode, group size or bits do not exist, or if the group size does not divide
+            `dims`.
+
+        See Also
+        --------
+        nn.Embedding.to_quantized, quantize
+
+        Examples
+        --------
+        >>> nn.QuantizedEmbedding.from_embedding(nn.Embedding(100, 64), bits=8)
+        QuantizedEmbedding(100, 64, group_size=64, bits=8, mode=affine)
+        """
         layer = cls(1, 128, group_size, bits, mode)
         layer.num_embeddings, layer.dims = embedding_layer.weight.shape
         layer._store(embedding_layer.weight)
@@ -125,19 +227,63 @@ class QuantizedEmbedding(_FrozenCodes):
 
 
 class QuantizedLinear(_FrozenCodes):
-    """A `Linear` whose matrix is stored in few bits.
+    """Quantised form of `Linear`.
 
-    Its parameters are frozen, the `bias` too; `unfreeze` leaves the codes frozen.
+    Parameters
+    ----------
+    input_dims : int
+        Size of the input's last axis.
+    output_dims : int
+        Size of the output's last axis.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+    group_size : int, optional
+        Number of neighbouring elements that share a scale; divides `input_dims`. Default: that of
+        the mode.
+    bits : int, optional
+        Bits per element. Default: that of the mode.
+    mode : str, optional
+        Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+
+    Attributes
+    ----------
+    weight : array of shape (output_dims, input_dims · bits / 32)
+        Packed codes, uint32.
+    scales : array of shape (output_dims, input_dims / group_size)
+        Scales of the groups; float32 in mode `"affine"`, else uint8.
+    biases : array of shape (output_dims, input_dims / group_size) or None
+        Offsets of the groups; only in mode `"affine"`.
+    bias : array of shape (output_dims,)
+        Bias, initially zeros; absent if `bias` is False.
+    group_size, bits : int
+        Quantisation parameters.
+    mode : str
+        Quantisation mode.
+
+    Raises
+    ------
+    ValueError
+        If the mode, group size or bits do not exist, or if the group size does not divide
+        `input_dims`.
+
+    See Also
+    --------
+    Linear, mx.quantized_matmul, QQLinear, quantize
+
+    Notes
+    -----
+    The matrix is drawn like that of `Linear`. All parameters are frozen, including `bias`;
+    `unfreeze` leaves integer codes frozen.
 
     Shapes: `(..., input_dims)` → `(..., output_dims)`.
 
-    Args:
-        input_dims: size of the input's last axis.
-        output_dims: size of the output's last axis.
-        bias: whether a vector is added. Default: `True`.
-        group_size: neighbours with one scale. Default: the mode's usual number.
-        bits: bits of an element. Default: the mode's usual number.
-        mode: how elements are stored, see `umber.core.quantize`. Default: `"affine"`.
+    Examples
+    --------
+    >>> layer = nn.QuantizedLinear(64, 8)
+    >>> layer(mx.zeros((2, 64))).shape
+    (2, 8)
+    >>> layer.weight.shape, layer.scales.shape
+    ((8, 8), (8, 1))
     """
 
     def __init__(
@@ -159,11 +305,11 @@ class QuantizedLinear(_FrozenCodes):
     def _extra_repr(self) -> str:
         return (
             f"input_dims={self._width()}, output_dims={self.weight.shape[0]}, "
-            f"bias={'bias' in self}, {self._says()}"
+            f"bias={'bias' in self}, {self._format_repr()}"
         )
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = mx.quantized_matmul(x, self.weight, self.scales, self.biases, **self._parts())
+        y = mx.quantized_matmul(x, self.weight, self.scales, self.biases, **self._format_options())
         return y + self.bias if "bias" in self else y
 
     @classmethod
@@ -174,7 +320,40 @@ class QuantizedLinear(_FrozenCodes):
         bits: int | None = None,
         mode: str = "affine",
     ) -> QuantizedLinear:
-        """The quantised form of a `Linear`."""
+        """Quantise a `Linear`.
+
+        Parameters
+        ----------
+        linear_layer : Linear
+            Layer to quantise. Its bias is copied unquantised.
+        group_size : int, optional
+            Number of neighbouring elements that share a scale; divides `input_dims`. Default: that
+            of the mode.
+        bits : int, optional
+            Bits per element. Default: that of the mode.
+        mode : str, optional
+            Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+
+        Returns
+        -------
+        QuantizedLinear
+            A new layer.
+
+        Raises
+        ------
+        ValueError
+            If the mode, group size or bits do not exist, or if the group size does not divide
+            `input_dims`.
+
+        See Also
+        --------
+        nn.Linear.to_quantized, quantize
+
+        Examples
+        --------
+        >>> nn.QuantizedLinear.from_linear(nn.Linear(64, 8), bits=8)
+        QuantizedLinear(input_dims=64, output_dims=8, bias=True, group_size=64, bits=8, mode=affine)
+        """
         layer = cls(128, 1, False, group_size, bits, mode)
         layer._store(linear_layer.weight)
         if "bias" in linear_layer:
@@ -183,19 +362,57 @@ class QuantizedLinear(_FrozenCodes):
 
 
 class QQLinear(_Quantized):
-    """A linear map without a bias that quantises its input, too.
+    """Linear map without bias that quantises its matrix and its inputs.
 
-    While it is trained, `weight` is a matrix of numbers that is quantised on the way; `eval` stores
-    it quantised, `train` turns that into numbers again.
+    Parameters
+    ----------
+    input_dims : int
+        Size of the input's last axis.
+    output_dims : int
+        Size of the output's last axis.
+    group_size : int, optional
+        Number of neighbouring elements that share a scale; divides `input_dims`. Default: that of
+        the mode.
+    bits : int, optional
+        Bits per element. Default: that of the mode.
+    mode : {"nvfp4", "mxfp8", "mxfp4"}, optional
+        Quantisation mode. Default: `"nvfp4"`.
+
+    Attributes
+    ----------
+    weight : array of shape (output_dims, input_dims)
+        Matrix in training mode, initially float32 and drawn like that of `Linear`. In evaluation
+        mode the packed codes, uint32, of shape `(output_dims, input_dims · bits / 32)`.
+    scales : array of shape (output_dims, input_dims / group_size)
+        Scales of the groups, uint8; only in evaluation mode.
+    group_size, bits : int
+        Quantisation parameters.
+    mode : str
+        Quantisation mode.
+
+    Raises
+    ------
+    ValueError
+        If `mode` does not exist.
+
+    See Also
+    --------
+    mx.qqmm, QuantizedLinear
+
+    Notes
+    -----
+    In training mode each call quantises `weight`. `eval` stores `weight` quantised, and `train`
+    dequantises it to bfloat16.
 
     Shapes: `(..., input_dims)` → `(..., output_dims)`.
 
-    Args:
-        input_dims: size of the input's last axis.
-        output_dims: size of the output's last axis.
-        group_size: neighbours with one scale. Default: the mode's usual number.
-        bits: bits of an element. Default: the mode's usual number.
-        mode: `"nvfp4"`, `"mxfp8"` or `"mxfp4"`. Default: `"nvfp4"`.
+    Examples
+    --------
+    >>> layer = nn.QQLinear(64, 8)
+    >>> layer(mx.zeros((2, 64))).shape
+    (2, 8)
+    >>> layer.weight.dtype, layer.eval().weight.dtype
+    (umber.core.float32, umber.core.uint32)
     """
 
     def __init__(
@@ -214,18 +431,51 @@ class QQLinear(_Quantized):
     def _extra_repr(self) -> str:
         output_dims, width = self.weight.shape
         input_dims = self._width() if self._quantized else width
-        return f"input_dims={input_dims}, output_dims={output_dims}, {self._says()}"
+        return f"input_dims={input_dims}, output_dims={output_dims}, {self._format_repr()}"
 
     def quantize(self) -> None:
-        """Store the weight quantised."""
+        """Store the weight quantised.
+
+        See Also
+        --------
+        QQLinear.dequantize
+
+        Notes
+        -----
+        Does nothing if the weight is quantised. `eval` calls this method.
+
+        Examples
+        --------
+        >>> layer = nn.QQLinear(64, 8)
+        >>> layer.quantize()
+        >>> layer.weight.shape, layer.scales.shape
+        ((8, 8), (8, 4))
+        """
         if not self._quantized:
-            self.weight, self.scales = mx.quantize(self.weight, **self._parts())
+            self.weight, self.scales = mx.quantize(self.weight, **self._format_options())
             self._quantized = True
 
     def dequantize(self) -> None:
-        """Turn the weight into numbers again, in bfloat16."""
+        """Convert the weight from codes to bfloat16.
+
+        See Also
+        --------
+        QQLinear.quantize
+
+        Notes
+        -----
+        Does nothing if the weight is not quantised. `train` calls this method.
+
+        Examples
+        --------
+        >>> layer = nn.QQLinear(64, 8)
+        >>> layer.quantize()
+        >>> layer.dequantize()
+        >>> layer.weight.shape, layer.weight.dtype
+        ((8, 64), umber.core.bfloat16)
+        """
         if self._quantized:
-            self.weight = mx.dequantize(self.weight, self.scales, None, **self._parts())
+            self.weight = mx.dequantize(self.weight, self.scales, None, **self._format_options())
             del self.scales
             self._quantized = False
 
@@ -238,7 +488,7 @@ class QQLinear(_Quantized):
 
     def __call__(self, x: mx.array) -> mx.array:
         scales = self.scales if self._quantized else None
-        return mx.qqmm(x, self.weight, scales, **self._parts())
+        return mx.qqmm(x, self.weight, scales, **self._format_options())
 
     @classmethod
     def from_linear(
@@ -248,7 +498,41 @@ class QQLinear(_Quantized):
         bits: int | None = None,
         mode: str = "nvfp4",
     ) -> QQLinear:
-        """The quantised form of a `Linear` without a bias."""
+        """Quantise a `Linear` without bias, and its inputs.
+
+        Parameters
+        ----------
+        linear_layer : Linear
+            Layer to quantise, without bias.
+        group_size : int, optional
+            Number of neighbouring elements that share a scale; divides `input_dims`. Default: that
+            of the mode.
+        bits : int, optional
+            Bits per element. Default: that of the mode.
+        mode : {"nvfp4", "mxfp8", "mxfp4"}, optional
+            Quantisation mode. Default: `"nvfp4"`.
+
+        Returns
+        -------
+        QQLinear
+            A new layer, in the training or evaluation mode of `linear_layer`.
+
+        Raises
+        ------
+        NotImplementedError
+            If the layer has a bias.
+        ValueError
+            If `mode` does not exist.
+
+        See Also
+        --------
+        nn.Linear.to_quantized, quantize
+
+        Examples
+        --------
+        >>> nn.QQLinear.from_linear(nn.Linear(64, 8, bias=False))
+        QQLinear(input_dims=64, output_dims=8, group_size=16, bits=4, mode=nvfp4)
+        """
         if "bias" in linear_layer:
             raise NotImplementedError(
                 "[QQLinear] got a layer with a bias, expected one without: products of two "
@@ -269,20 +553,50 @@ def quantize(
     quantize_input: bool = False,
     class_predicate: Callable[[str, Module], bool | dict | None] | None = None,
 ) -> None:
-    """Replace layers in `model` by their quantised forms: all that have `to_quantized`, or some.
+    """Replace layers of a model by their quantised forms, in place.
 
-    Nothing is replaced if one of them cannot be.
+    Parameters
+    ----------
+    model : Module
+        Model to change.
+    group_size : int, optional
+        Number of neighbouring elements that share a scale. Default: that of the mode.
+    bits : int, optional
+        Bits per element. Default: that of the mode.
+    mode : str, optional
+        Quantisation mode, see `mx.quantize`. Default: `"affine"`.
+    quantize_input : bool, optional
+        Whether inputs of layers are quantised, too. Only for `Linear` layers without bias, in modes
+        `"nvfp4"` and `"mxfp8"`. Default: False.
+    class_predicate : callable, optional
+        Called as `class_predicate(path, layer)`. It returns whether to quantise the layer, or a
+        dict of arguments for the layer's `to_quantized`. Default: whether the layer has a method
+        `to_quantized`.
 
-    Args:
-        model: the model, changed in place.
-        group_size: neighbours with one scale. Default: the mode's usual number.
-        bits: bits of an element. Default: the mode's usual number.
-        mode: how elements are stored, see `umber.core.quantize`. Default: `"affine"`.
-        quantize_input: whether inputs of layers are quantised, too: of `Linear` layers without a
-            bias, in modes `"nvfp4"` and `"mxfp8"`. Default: `False`.
-        class_predicate: called with the path and each layer; answers whether to quantise it, or a
-            dict of what to call its `to_quantized` with; what counts as false leaves it. Default:
-            whether it has a `to_quantized`.
+    Raises
+    ------
+    ValueError
+        If a layer cannot be quantised, or if `class_predicate` selects a layer without
+        `to_quantized` or returns another type. No layer is replaced then.
+    NotImplementedError
+        If `quantize_input` is True and a selected layer has a bias.
+
+    See Also
+    --------
+    mx.quantize, nn.Linear.to_quantized, QuantizedEmbedding, QuantizedLinear
+
+    Notes
+    -----
+    A layer with several paths in the model stays one layer, unless `class_predicate` returns
+    different values for the paths. Without `group_size` and `bits`, `"affine"` uses groups of 64
+    and 4 bits, `"mxfp4"` 32 and 4, `"mxfp8"` 32 and 8, `"nvfp4"` 16 and 4.
+
+    Examples
+    --------
+    >>> model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
+    >>> nn.quantize(model, class_predicate=lambda path, layer: path == "layers.0")
+    >>> model.layers[0]
+    QuantizedLinear(input_dims=64, output_dims=32, bias=True, group_size=64, bits=4, mode=affine)
     """
     options = {
         "group_size": group_size,
@@ -290,17 +604,17 @@ def quantize(
         "mode": mode,
         "quantize_input": quantize_input,
     }
-    wanted = class_predicate or (lambda _, layer: hasattr(layer, "to_quantized"))
-    # A module at several places stays one, unless the predicate answers differently for them.
-    made: dict[int, list[tuple[bool | dict, Module]]] = {}
+    predicate = class_predicate or (lambda _, layer: hasattr(layer, "to_quantized"))
+    # A module at several paths stays one, unless the predicate differs between the paths.
+    replacements: dict[int, list[tuple[bool | dict, Module]]] = {}
 
-    def replaced(path: str, layer: Module) -> Module:
-        answer = wanted(path, layer)
-        if not answer:
+    def replacement(path: str, layer: Module) -> Module:
+        choice = predicate(path, layer)
+        if not choice:
             return layer
-        if not isinstance(answer, (bool, dict)):
+        if not isinstance(choice, (bool, dict)):
             raise ValueError(
-                f"[quantize] got {type(answer).__name__} from class_predicate for {path!r}, "
+                f"[quantize] got {type(choice).__name__} from class_predicate for {path!r}, "
                 "expected a bool or a dict of arguments of to_quantized"
             )
         if not hasattr(layer, "to_quantized"):
@@ -308,13 +622,13 @@ def quantize(
                 f"[quantize] got {type(layer).__name__} at {path!r}, "
                 "expected a layer that has to_quantized"
             )
-        arguments = dict(answer if isinstance(answer, dict) else options)
-        # Layers of others need not know of it.
+        arguments = dict(choice if isinstance(choice, dict) else options)
+        # The `to_quantized` of custom layers may lack this argument.
         if not arguments.get("quantize_input", True):
             del arguments["quantize_input"]
-        few_bits = made.setdefault(id(layer), [])
-        for earlier, module in few_bits:
-            if earlier == answer:
+        known = replacements.setdefault(id(layer), [])
+        for earlier, module in known:
+            if earlier == choice:
                 return module
         try:
             module = layer.to_quantized(**arguments)
@@ -323,8 +637,8 @@ def quantize(
             if head.startswith("[") and bracket:
                 error.args = (f"[quantize] {path}: {rest}",)
             raise
-        few_bits.append((answer, module))
+        known.append((choice, module))
         return module
 
     layers = model.leaf_modules()
-    model.update_modules(tree_map_with_path(replaced, layers, is_leaf=Module.is_module))
+    model.update_modules(tree_map_with_path(replacement, layers, is_leaf=Module.is_module))

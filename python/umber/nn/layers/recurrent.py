@@ -1,8 +1,7 @@
-"""Recurrent layers: `RNN`, `LSTM`, `GRU`, one or several on top of each other, in one or both
-directions.
+"""Recurrent layers: `RNN`, `LSTM`, `GRU`, with one or several layers, in one or both directions.
 
-The weights of the first layer have the names in the formulas; those of the layer `n` above it end
-in `_ln`, those of the backward direction in `_reverse`.
+Parameters of the first layer have the names in the formulas. Those of layer `n` above it end in
+`_ln`, those of the backward direction in `_reverse`.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ State = tuple[mx.array, ...]
 
 
 class _Recurrent(Module):
-    """What all recurrent layers share: the way through the layers, directions and steps.
+    """Base of all recurrent layers: the loop over layers, directions and steps.
 
-    A state is a tuple of as many arrays as `states` says, each `(..., hidden_size)`.
+    A state is a tuple of `states` arrays, each of shape `(..., hidden_size)`.
     """
 
     states: ClassVar[int] = 1
-    # The name of the weights that meet the state before.
+    # Name of the matrix that multiplies the previous output.
     recurrent: ClassVar[str] = "Wh"
     num_layers: int = 1
     bidirectional: bool = False
@@ -45,29 +44,29 @@ class _Recurrent(Module):
         self.bidirectional = bidirectional
         s = 1 / math.sqrt(hidden_size)
         width = input_size
-        for ends in self._ends():
-            for end in ends:
+        for suffixes in self._suffixes():
+            for suffix in suffixes:
                 for name, shape in self._shapes(width).items():
-                    setattr(self, name + end, mx.random.uniform(-s, s, shape))
-            width = hidden_size * len(ends)
+                    setattr(self, name + suffix, mx.random.uniform(-s, s, shape))
+            width = hidden_size * len(suffixes)
 
     def _shapes(self, width: int) -> dict[str, tuple[int, ...]]:
-        """The parameters of one layer whose inputs have that size, in the order of the draws."""
+        """The parameters of a layer with inputs of size `width`, in the order of drawing."""
         raise NotImplementedError
 
-    def _project(self, x: mx.array, end: str) -> mx.array:
-        """What the inputs of all steps contribute."""
+    def _project(self, x: mx.array, suffix: str) -> mx.array:
+        """The contribution of the inputs, for all steps together."""
         raise NotImplementedError
 
-    def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
-        """The state after a step, whose first array is the output.
+    def _step(self, projected: mx.array, recalled: mx.array, state: State, suffix: str) -> State:
+        """The state after one step; its first array is the output.
 
-        `recalled` is what the output of the step before contributes.
+        `recalled` is the contribution of the previous output.
         """
         raise NotImplementedError
 
-    def _ends(self) -> list[list[str]]:
-        """How the parameters' names end: for each layer, for each direction."""
+    def _suffixes(self) -> list[list[str]]:
+        """Suffixes of the parameters' names: a list per layer with an element per direction."""
         directions = ["", "_reverse"] if self.bidirectional else [""]
         layers = ["", *(f"_l{n}" for n in range(1, self.num_layers))]
         return [[layer + direction for direction in directions] for layer in layers]
@@ -90,39 +89,41 @@ class _Recurrent(Module):
         return len(self._shapes(1)) > 2
 
     def _run(self, x: mx.array, start: tuple[mx.array | None, ...]) -> tuple[State, State]:
-        """The states after all steps, along the axis -2, and those after the last."""
+        """The states after all steps, along axis -2, and the states after the last step."""
         name = type(self).__name__
         if x.ndim < 2 or x.shape[-1] != self._input_size():
             raise ValueError(
                 f"[{name}] got an input with the shape {x.shape}, "
                 f"expected (..., L, {self._input_size()})"
             )
-        ends = self._ends()
-        first = self._start(x, start, count=sum(map(len, ends)))
+        suffixes = self._suffixes()
+        first = self._start(x, start, count=sum(map(len, suffixes)))
         last: list[State] = []
         outputs: State = (x,)
-        for layer in ends:
-            ways = []
-            for direction, end in enumerate(layer):
-                way, state = self._way(outputs[0], first[len(last)], end, backward=direction == 1)
-                ways.append(way)
+        for layer in suffixes:
+            sequences = []
+            for direction, suffix in enumerate(layer):
+                states, state = self._scan(
+                    outputs[0], first[len(last)], suffix, backward=direction == 1
+                )
+                sequences.append(states)
                 last.append(state)
             outputs = tuple(
                 parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=-1)
-                for parts in zip(*ways, strict=True)
+                for parts in zip(*sequences, strict=True)
             )
         if len(last) == 1:
             return outputs, last[0]
         return outputs, tuple(mx.stack(parts) for parts in zip(*last, strict=True))
 
-    def _way(self, x: mx.array, state: State, end: str, backward: bool) -> tuple[State, State]:
-        """One layer in one direction."""
-        steps = steps_of(self._project(x, end), axis=x.ndim - 2)
-        # Turned once: so the gradients of all steps are summed as the products leave them.
-        weight = getattr(self, self.recurrent + end).T
+    def _scan(self, x: mx.array, state: State, suffix: str, backward: bool) -> tuple[State, State]:
+        """Run one layer in one direction."""
+        steps = steps_of(self._project(x, suffix), axis=x.ndim - 2)
+        # Transposed once, so that the gradients of all steps are summed before the transposition.
+        weight = getattr(self, self.recurrent + suffix).T
         after = []
         for projected in reversed(steps) if backward else steps:
-            state = self._step(projected, state[0] @ weight, state, end)
+            state = self._step(projected, state[0] @ weight, state, suffix)
             after.append(state)
         if not after:
             nothing = mx.zeros((*x.shape[:-1], self.hidden_size), state[0].dtype)
@@ -133,25 +134,27 @@ class _Recurrent(Module):
         return tuple(mx.stack(list(parts), axis=-2) for parts in zip(*after, strict=True)), state
 
     def _start(self, x: mx.array, start: tuple[mx.array | None, ...], count: int) -> list[State]:
-        """The states before the first step, of each layer and direction."""
+        """The states before the first step, for each layer and direction."""
         dtype = mx.result_type(x, getattr(self, next(iter(self._shapes(1)))))
         leading = () if count == 1 else (count,)
         batch = x.shape[:-2]
         states = []
         for given in start:
             if given is None:
-                # One for all sequences: it is broadcast to them.
+                # One state for all sequences, broadcast to them.
                 given = mx.zeros((*leading, self.hidden_size), dtype)
             else:
                 own = given.shape
                 fits = own[: len(leading)] == leading and own[-1:] == (self.hidden_size,)
                 if not (fits and own[len(leading) : -1] == batch):
-                    given = self._spread(given, (*leading, *batch, self.hidden_size), count)
+                    given = self._broadcast_state(
+                        given, (*leading, *batch, self.hidden_size), count
+                    )
             states.append([given] if count == 1 else [given[i] for i in range(count)])
         return list(zip(*states, strict=True))
 
-    def _spread(self, state: mx.array, shape: tuple[int, ...], count: int) -> mx.array:
-        """A state that several sequences begin with; the axis of layers must not be left out."""
+    def _broadcast_state(self, state: mx.array, shape: tuple[int, ...], count: int) -> mx.array:
+        """Broadcast a state shared by several sequences; the axis of layers must be present."""
         lengths = zip(reversed(state.shape), reversed(shape), strict=False)
         fits = state.ndim == len(shape) if count > 1 else state.ndim <= len(shape)
         if not fits or any(length not in (1, whole) for length, whole in lengths):
@@ -163,23 +166,66 @@ class _Recurrent(Module):
 
 
 class RNN(_Recurrent):
-    """`h = nonlinearity(Wxh x + Whh h + bias)`, step by step.
+    """Elman recurrent layer: `h = nonlinearity(Wxh x + Whh h + bias)` at each step.
 
-    Elman, "Finding Structure in Time", 1990. All parameters are float32, drawn uniformly from
-    `[-s, s)` with `s = 1/√hidden_size`.
+    Parameters
+    ----------
+    input_size : int
+        Size of the input's last axis.
+    hidden_size : int
+        Size of the state.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+    nonlinearity : callable, optional
+        Function of an array. Default: `tanh`.
+    num_layers : int, optional
+        Number of layers; each reads the outputs of the layer below. Default: 1.
+    bidirectional : bool, optional
+        Whether a second set of weights reads the sequence backwards. The outputs of both directions
+        are concatenated. Default: False.
+
+    Attributes
+    ----------
+    Wxh : array of shape (hidden_size, input_size)
+        Input matrix.
+    Whh : array of shape (hidden_size, hidden_size)
+        Recurrent matrix.
+    bias : array of shape (hidden_size,) or None
+        Bias.
+    hidden_size, num_layers : int
+        Sizes as given.
+    bidirectional : bool
+        Whether there are two directions.
+
+    Raises
+    ------
+    ValueError
+        If `hidden_size` or `num_layers` is less than 1, or if `nonlinearity` is not callable.
+
+    See Also
+    --------
+    GRU, LSTM
+
+    Notes
+    -----
+    All parameters are float32, drawn uniformly from `[-s, s)` with `s = 1/√hidden_size`. Layer
+    `n` has parameters with the same names and the suffix `_ln`, such as `Wxh_l1`, and the backward
+    direction those with the suffix `_reverse`.
+
+    Elman, "Finding Structure in Time", 1990; both directions: Schuster, Paliwal, "Bidirectional
+    Recurrent Neural Networks", 1997.
 
     Shapes: `(..., L, input_size)` → `(..., L, hidden_size)`, with both directions
     `(..., L, 2 · hidden_size)`.
 
-    Args:
-        input_size: size of the input's last axis.
-        hidden_size: size of the state.
-        bias: whether there is a `bias`. Default: `True`.
-        nonlinearity: Default: `tanh`.
-        num_layers: how many layers, each of which reads the one below. Default: 1.
-        bidirectional: whether a second set of weights reads the sequence backwards; what both give
-            is joined (Schuster, Paliwal, "Bidirectional Recurrent Neural Networks", 1997).
-            Default: `False`.
+    Examples
+    --------
+    >>> layer = nn.RNN(4, 8)
+    >>> layer(mx.zeros((2, 5, 4))).shape
+    (2, 5, 8)
+    >>> y, h = layer(mx.zeros((2, 5, 4)), return_state=True)
+    >>> h.shape
+    (2, 8)
     """
 
     recurrent = "Whh"
@@ -211,45 +257,110 @@ class RNN(_Recurrent):
     def _repr_before_bias(self) -> str:
         return f"nonlinearity={self.nonlinearity}, "
 
-    def _project(self, x: mx.array, end: str) -> mx.array:
-        return _affine(x, getattr(self, "Wxh" + end), dict.get(self, "bias" + end))
+    def _project(self, x: mx.array, suffix: str) -> mx.array:
+        return _affine(x, getattr(self, "Wxh" + suffix), dict.get(self, "bias" + suffix))
 
-    def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
+    def _step(self, projected: mx.array, recalled: mx.array, state: State, suffix: str) -> State:
         return (self.nonlinearity(projected + recalled),)
 
     def __call__(
         self, x: mx.array, hidden: mx.array | None = None, *, return_state: bool = False
     ) -> Any:
-        """The states after each step.
+        """Compute the states after each step.
 
-        Args:
-            x: `(..., L, input_size)`.
-            hidden: the state before the first step, `(..., hidden_size)`; of several layers or
-                directions `(layers · directions, ..., hidden_size)`. It may have axes of length 1
-                and, without that of the layers, fewer axes. Default: zeros.
-            return_state: whether the result is a pair with the state after the last step, in the
-                form of `hidden`. Default: `False`.
+        Parameters
+        ----------
+        x : array
+            Sequences of shape `(..., L, input_size)`.
+        hidden : array, optional
+            State before the first step, of shape `(..., hidden_size)`; with several layers or
+            directions `(layers · directions, ..., hidden_size)`. Axes may have length 1 to share
+            the state among sequences; with one layer and direction, leading axes may be left out.
+            Default: zeros.
+        return_state : bool, optional
+            Whether to also return the state after the last step. Default: False.
+
+        Returns
+        -------
+        array or tuple of two arrays
+            States of shape `(..., L, hidden_size)`, or `2 · hidden_size` with both directions. With
+            `return_state` a pair of these and the last state, shaped like `hidden`.
+
+        Raises
+        ------
+        ValueError
+            If the shape of `x` or `hidden` does not fit.
         """
         (outputs,), (last,) = self._run(x, (hidden,))
         return (outputs, last) if return_state else outputs
 
 
 class LSTM(_Recurrent):
-    """`i, f, g, o = Wx x + Wh h + bias`, `c = σ(f) c + σ(i) tanh(g)`, `h = σ(o) tanh(c)`.
+    """Long short-term memory: a recurrent layer with a hidden state `h` and a cell state `c`.
 
-    Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997, with the forget gate of Gers,
-    Schmidhuber, Cummins, "Learning to Forget", 2000. All parameters are float32, drawn uniformly
-    from `[-s, s)` with `s = 1/√hidden_size`.
+    Parameters
+    ----------
+    input_size : int
+        Size of the input's last axis.
+    hidden_size : int
+        Size of `h` and `c`.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+    num_layers : int, optional
+        Number of layers; each reads the outputs of the layer below. Default: 1.
+    bidirectional : bool, optional
+        Whether a second set of weights reads the sequence backwards. The outputs of both directions
+        are concatenated. Default: False.
 
-    Shapes: `(..., L, input_size)` → two of `(..., L, hidden_size)`: `h` and `c` after each step;
-    with both directions `(..., L, 2 · hidden_size)`.
+    Attributes
+    ----------
+    Wx : array of shape (4 · hidden_size, input_size)
+        Input matrices, in the order `i`, `f`, `g`, `o`.
+    Wh : array of shape (4 · hidden_size, hidden_size)
+        Recurrent matrices.
+    bias : array of shape (4 · hidden_size,) or None
+        Bias.
+    hidden_size, num_layers : int
+        Sizes as given.
+    bidirectional : bool
+        Whether there are two directions.
 
-    Args:
-        input_size: size of the input's last axis.
-        hidden_size: size of `h` and `c`.
-        bias: whether there is a `bias`. Default: `True`.
-        num_layers: as for `RNN`. Default: 1.
-        bidirectional: as for `RNN`. Default: `False`.
+    Raises
+    ------
+    ValueError
+        If `hidden_size` or `num_layers` is less than 1.
+
+    See Also
+    --------
+    GRU, RNN
+
+    Notes
+    -----
+    Each step computes, with `σ` the sigmoid::
+
+        i, f, g, o = Wx x + Wh h + bias
+        c = σ(f) c + σ(i) tanh(g)
+        h = σ(o) tanh(c)
+
+    All parameters are float32, drawn uniformly from `[-s, s)` with `s = 1/√hidden_size`. Layer
+    `n` has parameters with the same names and the suffix `_ln`, such as `Wx_l1`, and the backward
+    direction those with the suffix `_reverse`.
+
+    Hochreiter, Schmidhuber, "Long Short-Term Memory", 1997; forget gate: Gers, Schmidhuber,
+    Cummins, "Learning to Forget", 2000.
+
+    Shapes: `(..., L, input_size)` → two arrays of shape `(..., L, hidden_size)`, `h` and `c` after
+    each step; with both directions `(..., L, 2 · hidden_size)`.
+
+    Examples
+    --------
+    >>> layer = nn.LSTM(4, 8)
+    >>> h, c = layer(mx.zeros((2, 5, 4)))
+    >>> h.shape, c.shape
+    ((2, 5, 8), (2, 5, 8))
+    >>> h, c, (last_h, last_c) = layer(mx.zeros((2, 5, 4)), return_state=True)
+    >>> last_h.shape
+    (2, 8)
     """
 
     states = 2
@@ -273,10 +384,10 @@ class LSTM(_Recurrent):
         bias = {"bias": (4 * h,)} if self._biased else {}
         return {"Wx": (4 * h, width), "Wh": (4 * h, h), **bias}
 
-    def _project(self, x: mx.array, end: str) -> mx.array:
-        return _affine(x, getattr(self, "Wx" + end), dict.get(self, "bias" + end))
+    def _project(self, x: mx.array, suffix: str) -> mx.array:
+        return _affine(x, getattr(self, "Wx" + suffix), dict.get(self, "bias" + suffix))
 
-    def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
+    def _step(self, projected: mx.array, recalled: mx.array, state: State, suffix: str) -> State:
         _, c = state
         i, f, g, o = mx.split(projected + recalled, 4, axis=-1)
         c = mx.sigmoid(f) * c + mx.sigmoid(i) * mx.tanh(g)
@@ -290,34 +401,104 @@ class LSTM(_Recurrent):
         *,
         return_state: bool = False,
     ) -> Any:
-        """`h` and `c` after each step.
+        """Compute `h` and `c` after each step.
 
-        Args:
-            x: `(..., L, input_size)`.
-            hidden: `h` before the first step, as for `RNN`. Default: zeros.
-            cell: `c` before the first step, as for `RNN`. Default: zeros.
-            return_state: whether a pair `(h, c)` after the last step follows. Default: `False`.
+        Parameters
+        ----------
+        x : array
+            Sequences of shape `(..., L, input_size)`.
+        hidden : array, optional
+            `h` before the first step, of shape `(..., hidden_size)`; with several layers or
+            directions `(layers · directions, ..., hidden_size)`. Axes may have length 1 to share
+            the state among sequences; with one layer and direction, leading axes may be left out.
+            Default: zeros.
+        cell : array, optional
+            `c` before the first step, with shapes as for `hidden`. Default: zeros.
+        return_state : bool, optional
+            Whether to also return `h` and `c` after the last step. Default: False.
+
+        Returns
+        -------
+        tuple of two arrays, or of two arrays and a pair
+            `h` and `c` after each step, each of shape `(..., L, hidden_size)`, or `2 · hidden_size`
+            with both directions. With `return_state` a pair of `h` and `c` after the last step
+            follows.
+
+        Raises
+        ------
+        ValueError
+            If the shape of `x`, `hidden` or `cell` does not fit.
         """
         outputs, last = self._run(x, (hidden, cell))
         return (*outputs, last) if return_state else outputs
 
 
 class GRU(_Recurrent):
-    """`r, z = σ(Wx x + b + Wh h)`, `n = tanh(Wx x + b + r (Wh h + bhn))`, `h = (1 - z) n + z h`.
+    """Gated recurrent unit: a recurrent layer with a reset gate `r` and an update gate `z`.
 
-    Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", 2014, with `r` after
-    the product. The rows of `Wx`, `Wh` and `b` are those of `r`, `z` and `n`. All parameters are
-    float32, drawn uniformly from `[-s, s)` with `s = 1/√hidden_size`.
+    Parameters
+    ----------
+    input_size : int
+        Size of the input's last axis.
+    hidden_size : int
+        Size of the state.
+    bias : bool, optional
+        Whether to add a bias. Default: True.
+    num_layers : int, optional
+        Number of layers; each reads the outputs of the layer below. Default: 1.
+    bidirectional : bool, optional
+        Whether a second set of weights reads the sequence backwards. The outputs of both directions
+        are concatenated. Default: False.
+
+    Attributes
+    ----------
+    Wx : array of shape (3 · hidden_size, input_size)
+        Input matrices, in the order `r`, `z`, `n`.
+    Wh : array of shape (3 · hidden_size, hidden_size)
+        Recurrent matrices, in the same order.
+    b : array of shape (3 · hidden_size,) or None
+        Bias of the inputs, in the same order.
+    bhn : array of shape (hidden_size,) or None
+        Bias of the recurrent part of `n`.
+    hidden_size, num_layers : int
+        Sizes as given.
+    bidirectional : bool
+        Whether there are two directions.
+
+    Raises
+    ------
+    ValueError
+        If `hidden_size` or `num_layers` is less than 1.
+
+    See Also
+    --------
+    LSTM, RNN
+
+    Notes
+    -----
+    Each step computes, with `σ` the sigmoid and indices for the rows of each gate::
+
+        r = σ(Wx[r] x + b[r] + Wh[r] h)
+        z = σ(Wx[z] x + b[z] + Wh[z] h)
+        n = tanh(Wx[n] x + b[n] + r (Wh[n] h + bhn))
+        h = (1 - z) n + z h
+
+    All parameters are float32, drawn uniformly from `[-s, s)` with `s = 1/√hidden_size`. Layer
+    `n` has parameters with the same names and the suffix `_ln`, such as `Wx_l1`, and the backward
+    direction those with the suffix `_reverse`.
+
+    Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", 2014, with `r` applied
+    after the matrix product.
 
     Shapes: `(..., L, input_size)` → `(..., L, hidden_size)`, with both directions
     `(..., L, 2 · hidden_size)`.
 
-    Args:
-        input_size: size of the input's last axis.
-        hidden_size: size of the state.
-        bias: whether there are `b` and `bhn`. Default: `True`.
-        num_layers: as for `RNN`. Default: 1.
-        bidirectional: as for `RNN`. Default: `False`.
+    Examples
+    --------
+    >>> layer = nn.GRU(4, 8, num_layers=2)
+    >>> y, h = layer(mx.zeros((2, 5, 4)), return_state=True)
+    >>> y.shape, h.shape
+    ((2, 5, 8), (2, 2, 8))
     """
 
     def __init__(
@@ -339,23 +520,47 @@ class GRU(_Recurrent):
         bias = {"b": (3 * h,), "bhn": (h,)} if self._biased else {}
         return {"Wx": (3 * h, width), "Wh": (3 * h, h), **bias}
 
-    def _project(self, x: mx.array, end: str) -> mx.array:
-        return _affine(x, getattr(self, "Wx" + end), dict.get(self, "b" + end))
+    def _project(self, x: mx.array, suffix: str) -> mx.array:
+        return _affine(x, getattr(self, "Wx" + suffix), dict.get(self, "b" + suffix))
 
-    def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
+    def _step(self, projected: mx.array, recalled: mx.array, state: State, suffix: str) -> State:
         (h,) = state
         inputs = mx.split(projected, 3, axis=-1)
         states = mx.split(recalled, 3, axis=-1)
         r = mx.sigmoid(inputs[0] + states[0])
         z = mx.sigmoid(inputs[1] + states[1])
-        remembered = states[2] + getattr(self, "bhn" + end) if self._biased else states[2]
+        remembered = states[2] + getattr(self, "bhn" + suffix) if self._biased else states[2]
         n = mx.tanh(inputs[2] + r * remembered)
         return ((1 - z) * n + z * h,)
 
     def __call__(
         self, x: mx.array, hidden: mx.array | None = None, *, return_state: bool = False
     ) -> Any:
-        """The states after each step; the arguments are those of `RNN`."""
+        """Compute the states after each step.
+
+        Parameters
+        ----------
+        x : array
+            Sequences of shape `(..., L, input_size)`.
+        hidden : array, optional
+            State before the first step, of shape `(..., hidden_size)`; with several layers or
+            directions `(layers · directions, ..., hidden_size)`. Axes may have length 1 to share
+            the state among sequences; with one layer and direction, leading axes may be left out.
+            Default: zeros.
+        return_state : bool, optional
+            Whether to also return the state after the last step. Default: False.
+
+        Returns
+        -------
+        array or tuple of two arrays
+            States of shape `(..., L, hidden_size)`, or `2 · hidden_size` with both directions. With
+            `return_state` a pair of these and the last state, shaped like `hidden`.
+
+        Raises
+        ------
+        ValueError
+            If the shape of `x` or `hidden` does not fit.
+        """
         (outputs,), (last,) = self._run(x, (hidden,))
         return (outputs, last) if return_state else outputs
 

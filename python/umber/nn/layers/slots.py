@@ -1,6 +1,6 @@
-"""Places in trees of modules, dicts, lists and tuples: found by a tree of values, and filled.
+"""Slots in trees of modules, dicts, lists and tuples: found by a tree of values, and assigned.
 
-Dicts are read and written by the methods of `dict`: a module may define others, such as a
+Dicts are accessed by the methods of `dict`, because a module may define others, such as a
 `__getitem__` that counts its layers.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Elements:
-    """The elements of a tuple that stands in a container: to replace one replaces the tuple."""
+    """Mutable view of a tuple in a container: assigning an element replaces the tuple."""
 
     def __init__(self, container: Any, key: Any) -> None:
         self.container = container
@@ -31,12 +31,12 @@ class Elements:
 
     @property
     def identity(self) -> tuple:
-        """The same for all views of one tuple."""
+        """Key that is equal for all views of one tuple."""
         return (*_identity(self.container), self.key)
 
 
 class Slot(NamedTuple):
-    """A place in a tree and what shall stand there."""
+    """A position in a container and the value to store there."""
 
     container: Any
     key: Any
@@ -44,11 +44,11 @@ class Slot(NamedTuple):
 
     @property
     def identity(self) -> tuple:
-        """The same for all paths that lead to the place."""
+        """Key that is equal for all paths to the position."""
         return (*_identity(self.container), self.key)
 
     def is_filled(self) -> bool:
-        """Whether the value stands in the place now."""
+        """Whether the container holds the value at the position now."""
         try:
             return _entry(self.container, self.key) is self.value
         except (KeyError, IndexError, TypeError):
@@ -61,7 +61,7 @@ def with_elements(like: tuple, elements: Iterable[Any]) -> tuple:
 
 
 def assign(slots: list[Slot]) -> list[Slot]:
-    """Put the values into their places; returns the slots that undo it."""
+    """Store the values of the slots; returns the slots that undo it."""
     before = [Slot(container, key, _entry(container, key)) for container, key, _ in slots]
     for container, key, value in slots:
         _put(container, key, value)
@@ -69,10 +69,10 @@ def assign(slots: list[Slot]) -> list[Slot]:
 
 
 def find_slots(target: Any, updates: Any, leaf: type, strict: bool = True) -> list[Slot]:
-    """The places in `target` of the values in a tree of updates, all of the type `leaf`.
+    """The slots in `target` for the values in a tree of updates, all of type `leaf`.
 
-    With `strict` a value without a place that holds a `leaf` now is an error, else it is passed
-    over. Empty containers stand for "nothing here".
+    With `strict` a value for which `target` holds no `leaf` is an error; otherwise it is ignored.
+    Empty containers stand for no update.
     """
     if not isinstance(updates, (dict, list, tuple)):
         raise TypeError(
@@ -82,7 +82,7 @@ def find_slots(target: Any, updates: Any, leaf: type, strict: bool = True) -> li
 
 
 def containers_in(tree: Any) -> list[Any]:
-    """The dicts, lists and tuples of a tree, each once, it itself first."""
+    """The dicts, lists and tuples of a tree, each once, starting with the tree itself."""
     pending: list[Any] = [tree]
     found: dict[int, Any] = {}
     while pending:
@@ -94,10 +94,10 @@ def containers_in(tree: Any) -> list[Any]:
 
 
 def by_key(target: dict, updates: Any, leaf: type) -> dict:
-    """The updates of a dict by its own keys, from which a flat file may have made others.
+    """The updates of a dict with the dict's own keys, which a flat file may have changed.
 
-    A dict with the keys "0", "1", … comes back from `tree_unflatten` as a list, numbers come back
-    as strings, and keys with dots as nested dicts.
+    `tree_unflatten` returns a dict with the keys "0", "1", … as a list, numbers as strings, and
+    keys with dots as nested dicts.
     """
     if isinstance(updates, (list, tuple)):
         updates = {str(i): value for i, value in enumerate(updates)}
@@ -113,8 +113,8 @@ def by_key(target: dict, updates: Any, leaf: type) -> dict:
     pending = [*reversed(dict.items(updates))]
     while pending:
         key, new = pending.pop()
-        place = key if key in own else names.get(str(key), key)
-        held = dict.get(target, place, {})
+        own_key = key if key in own else names.get(str(key), key)
+        held = dict.get(target, own_key, {})
         if _is_container(new, leaf) and isinstance(held, dict):
             inner = dict(_pairs(new))
             further = [k for k in inner if k not in dict.keys(held) and leads_on(f"{key}.{k}")]
@@ -123,7 +123,7 @@ def by_key(target: dict, updates: Any, leaf: type) -> dict:
                 new = {k: child for k, child in inner.items() if not _is_empty(child, leaf)}
             if further and not new:
                 continue
-        found[place] = new
+        found[own_key] = new
     return found
 
 
@@ -137,7 +137,7 @@ def _pairs(tree: Any) -> Iterable[tuple[Any, Any]]:
 
 def _put(container: Any, key: Any, value: Any) -> None:
     if isinstance(container, dict):
-        # Past what modules look at when a user assigns, which every step would pay for.
+        # Bypasses the checks of user assignments, which would slow down every training step.
         dict.__setitem__(container, key, value)
     else:
         container[key] = value
@@ -156,19 +156,19 @@ def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Ite
             raise _mismatch(path, updates, target)
         return
     for key, new in _pairs(updates):
-        place = f"{path}.{key}" if path else str(key)
-        is_there = key < len(target) if is_sequence else dict.__contains__(target, key)
-        old = _entry(target, key) if is_there else None
+        child_path = f"{path}.{key}" if path else str(key)
+        exists = key < len(target) if is_sequence else dict.__contains__(target, key)
+        old = _entry(target, key) if exists else None
         if isinstance(old, leaf) and isinstance(new, leaf):
             yield Slot(target, key, new)
-        elif is_there and isinstance(old, (dict, list, tuple)) and _is_container(new, leaf):
+        elif exists and isinstance(old, (dict, list, tuple)) and _is_container(new, leaf):
             inner = Elements(target, key) if isinstance(old, tuple) else old
-            yield from _walk(inner, new, leaf, strict, place)
-        elif strict and ((is_sequence and not is_there) or not _is_empty(new, leaf)):
-            if is_there:
-                raise _mismatch(place, new, old)
+            yield from _walk(inner, new, leaf, strict, child_path)
+        elif strict and ((is_sequence and not exists) or not _is_empty(new, leaf)):
+            if exists:
+                raise _mismatch(child_path, new, old)
             raise ValueError(
-                f"[Module.update] {place} does not exist: got a value of type "
+                f"[Module.update] {child_path} does not exist: got a value of type "
                 f"{type(new).__name__}, expected only places that the module has"
             )
 

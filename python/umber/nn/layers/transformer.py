@@ -1,7 +1,9 @@
-"""Attention and what is built of it.
+"""Attention and transformer layers.
 
-Vaswani et al., "Attention Is All You Need", 2017; normalisation first: Xiong et al., "On Layer
-Normalization in the Transformer Architecture", 2020.
+One subject: attention, and the encoder and decoder that consist of it and share their parameters.
+
+Vaswani et al., "Attention Is All You Need", 2017; pre-norm: Xiong et al., "On Layer Normalization
+in the Transformer Architecture", 2020.
 """
 
 from __future__ import annotations
@@ -31,23 +33,60 @@ Mask = Literal["causal"] | mx.array | None
 
 
 class MultiHeadAttention(Module):
-    """`softmax(q kᵀ / √d + mask) v` for each head, with `q`, `k` and `v` linear in the inputs.
+    """Multi-head attention: `softmax(q kᵀ / √d + mask) v` for each head.
 
-    `query_proj`, `key_proj`, `value_proj` make `q`, `k`, `v` for all heads; `out_proj` joins what
-    the heads give.
+    Parameters
+    ----------
+    dims : int
+        Size of the queries of all heads together, and the default of the other sizes.
+    num_heads : int
+        Number of heads, a divisor of `dims` and `value_dims`.
+    query_input_dims : int, optional
+        Size of the last axis of the queries. Default: `dims`.
+    key_input_dims : int, optional
+        Size of the last axis of the keys. Default: `dims`.
+    value_input_dims : int, optional
+        Size of the last axis of the values. Default: `key_input_dims`.
+    value_dims : int, optional
+        Size of the projected values of all heads together. Default: `dims`.
+    value_output_dims : int, optional
+        Size of the output's last axis. Default: `dims`.
+    bias : bool, optional
+        Whether the projections have biases. Default: False.
+
+    Attributes
+    ----------
+    query_proj, key_proj, value_proj : Linear
+        Projections of the inputs to `q`, `k` and `v` of all heads.
+    out_proj : Linear
+        Projection of the concatenated outputs of the heads.
+    num_heads : int
+        Number of heads.
+
+    Raises
+    ------
+    ValueError
+        If `num_heads` does not divide `dims` and `value_dims`.
+
+    See Also
+    --------
+    mx.fast.scaled_dot_product_attention, TransformerEncoderLayer
+
+    Notes
+    -----
+    `d` is `dims / num_heads`.
+
+    Vaswani et al., "Attention Is All You Need", 2017.
 
     Shapes: `(..., L, query_input_dims)`, `(..., S, key_input_dims)` and
     `(..., S, value_input_dims)` → `(..., L, value_output_dims)`.
 
-    Args:
-        dims: the size of all queries of one place together, and what the other sizes default to.
-        num_heads: how many heads share it.
-        query_input_dims: Default: `dims`.
-        key_input_dims: Default: `dims`.
-        value_input_dims: Default: `key_input_dims`.
-        value_dims: the size of all values of one place together. Default: `dims`.
-        value_output_dims: Default: `dims`.
-        bias: whether the linear maps have biases. Default: `False`.
+    Examples
+    --------
+    >>> layer = nn.MultiHeadAttention(16, num_heads=4)
+    >>> x = mx.zeros((2, 5, 16))
+    >>> layer(x, x, x, mask="causal").shape
+    (2, 5, 16)
     """
 
     def __init__(
@@ -82,14 +121,29 @@ class MultiHeadAttention(Module):
     def __call__(
         self, queries: mx.array, keys: mx.array, values: mx.array, mask: Mask = None
     ) -> mx.array:
-        """Attend.
+        """Attend from queries to keys and values.
 
-        Args:
-            queries: `(..., L, query_input_dims)`.
-            keys: `(..., S, key_input_dims)`.
-            values: `(..., S, value_input_dims)`.
-            mask: added to the scores `(..., heads, L, S)`, or booleans that are true where a query
-                sees a key, or `"causal"`. Default: all see all.
+        Parameters
+        ----------
+        queries : array
+            Shape `(..., L, query_input_dims)`.
+        keys : array
+            Shape `(..., S, key_input_dims)`.
+        values : array
+            Shape `(..., S, value_input_dims)`.
+        mask : array or "causal", optional
+            Mask: numbers are added to the scores `(..., heads, L, S)`, booleans are True where a
+            query may attend to a key, `"causal"` hides later positions. Default: None.
+
+        Returns
+        -------
+        array
+            Shape `(..., L, value_output_dims)`.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, or if `mask` is another string than `"causal"`.
         """
         q = self._heads(self.query_proj(queries))
         k = self._heads(self.key_proj(keys))
@@ -104,28 +158,91 @@ class MultiHeadAttention(Module):
 
     @staticmethod
     def create_additive_causal_mask(N: int, dtype: mx.Dtype = mx.float32) -> mx.array:
-        """`(N, N)`: 0 for what stands at a place or before it, the lowest number for what follows.
+        """Additive mask that hides later positions.
 
-        The lowest number and not `-∞`, because the softmax of a row of `-∞` is NaN.
+        Parameters
+        ----------
+        N : int
+            Number of positions.
+        dtype : Dtype, optional
+            Floating dtype of the mask. Default: float32.
+
+        Returns
+        -------
+        array
+            Shape `(N, N)`: 0 on and below the diagonal, the lowest finite number of `dtype` above
+            it.
+
+        Notes
+        -----
+        The lowest finite number is used because the softmax of a row of `-∞` is NaN.
+
+        Examples
+        --------
+        >>> nn.MultiHeadAttention.create_additive_causal_mask(3, mx.float16)
+        array([[0, -65504, -65504],
+               [0, 0, -65504],
+               [0, 0, 0]], dtype=float16)
         """
-        places = mx.arange(N)
-        follows = places[:, None] < places
-        return mx.where(follows, mx.array(mx.finfo(dtype).min, dtype), mx.array(0, dtype))
+        positions = mx.arange(N)
+        is_later = positions[:, None] < positions
+        return mx.where(is_later, mx.array(mx.finfo(dtype).min, dtype), mx.array(0, dtype))
 
 
 class TransformerEncoderLayer(Module):
-    """Attention of a sequence to itself and a network of two linear maps, added to what they see.
+    """Encoder layer: self-attention and a feed-forward network with residual connections.
+
+    Parameters
+    ----------
+    dims : int
+        Size of the last axis of inputs and outputs.
+    num_heads : int
+        Number of attention heads, a divisor of `dims`.
+    mlp_dims : int, optional
+        Size of the hidden layer of the feed-forward network. Default: `4 · dims`.
+    dropout : float, optional
+        Dropout probability after attention and activation. Default: 0.0.
+    activation : callable, optional
+        Activation function of the feed-forward network. Default: `relu`.
+    norm_first : bool, optional
+        If True, attention and feed-forward network get normalised inputs (pre-norm); if False, the
+        residual sums are normalised (post-norm). Default: True.
+
+    Attributes
+    ----------
+    attention : MultiHeadAttention
+        Self-attention, without biases.
+    ln1, ln2 : LayerNorm
+        Normalisations of attention and feed-forward network.
+    linear1, linear2 : Linear
+        Feed-forward network: `dims` → `mlp_dims` → `dims`.
+    dropout1, dropout2 : Dropout
+        Dropout after the attention and after the activation.
+    activation : callable
+        Activation function.
+    norm_first : bool
+        Whether the layer is pre-norm.
+
+    Raises
+    ------
+    ValueError
+        If `num_heads` does not divide `dims`, or if `dropout` is not in `[0, 1)`.
+
+    See Also
+    --------
+    MultiHeadAttention, TransformerDecoderLayer, TransformerEncoder
+
+    Notes
+    -----
+    Pre-norm: Xiong et al., "On Layer Normalization in the Transformer Architecture", 2020.
 
     Shapes: `(..., L, dims)`, kept.
 
-    Args:
-        dims: the size of each place.
-        num_heads: of the attention.
-        mlp_dims: the size between the two linear maps. Default: `4 · dims`.
-        dropout: the probability after attention and activation. Default: 0.0.
-        activation: between the two linear maps. Default: `relu`.
-        norm_first: whether attention and network see normalised inputs, or what they are added to
-            is normalised afterwards. Default: `True`.
+    Examples
+    --------
+    >>> layer = nn.TransformerEncoderLayer(16, num_heads=4)
+    >>> layer(mx.zeros((2, 5, 16)), mask="causal").shape
+    (2, 5, 16)
     """
 
     def __init__(
@@ -150,6 +267,21 @@ class TransformerEncoderLayer(Module):
         self.norm_first = norm_first
 
     def __call__(self, x: mx.array, mask: Mask = None) -> mx.array:
+        """Apply the layer.
+
+        Parameters
+        ----------
+        x : array
+            Input of shape `(..., L, dims)`.
+        mask : array or "causal", optional
+            Mask: numbers are added to the scores `(..., heads, L, L)`, booleans are True where a
+            query may attend to a key, `"causal"` hides later positions. Default: None.
+
+        Returns
+        -------
+        array
+            Same shape as `x`.
+        """
         if self.norm_first:
             x = x + self._attend(self.ln1(x), mask)
             return x + self._network(self.ln2(x))
@@ -164,7 +296,7 @@ class TransformerEncoderLayer(Module):
 
 
 class _Layers(Module):
-    """Layers of one kind, each called on what the one before gave, and a `LayerNorm` at the end."""
+    """Layers of one class applied in sequence, followed by a `LayerNorm`."""
 
     layer: ClassVar[type[Any]]
 
@@ -192,34 +324,135 @@ class _Layers(Module):
 
 
 class TransformerEncoder(_Layers):
-    """Layers of the kind `TransformerEncoderLayer` and a `LayerNorm` at the end.
+    """Stack of `TransformerEncoderLayer`, followed by a `LayerNorm`.
 
+    Parameters
+    ----------
+    num_layers : int
+        Number of layers.
+    dims : int
+        Size of the last axis of inputs and outputs.
+    num_heads : int
+        Number of attention heads, a divisor of `dims`.
+    mlp_dims : int, optional
+        Size of the hidden layer of the feed-forward network. Default: `4 · dims`.
+    dropout : float, optional
+        Dropout probability. Default: 0.0.
+    activation : callable, optional
+        Activation function of the feed-forward network. Default: `relu`.
+    norm_first : bool, optional
+        If True, attention and feed-forward network get normalised inputs (pre-norm); if False, the
+        residual sums are normalised (post-norm). Default: True.
+    checkpoint : bool, optional
+        Whether to recompute the layers in the backward pass, which saves memory; see
+        `nn.utils.checkpoint`. Default: False.
+
+    Attributes
+    ----------
+    layers : list of TransformerEncoderLayer
+        The layers.
+    ln : LayerNorm
+        Final normalisation.
+    checkpoint : bool
+        Whether layers are recomputed in the backward pass.
+
+    Raises
+    ------
+    ValueError
+        If `num_heads` does not divide `dims`, or if `dropout` is not in `[0, 1)`.
+
+    See Also
+    --------
+    Transformer, TransformerDecoder, TransformerEncoderLayer
+
+    Notes
+    -----
     Shapes: `(..., L, dims)`, kept.
 
-    Args:
-        num_layers: how many.
-        dims: as for the layers.
-        num_heads: as for the layers.
-        mlp_dims: as for the layers.
-        dropout: as for the layers.
-        activation: as for the layers.
-        norm_first: as for the layers.
-        checkpoint: whether the layers are computed again for their gradients, which saves memory;
-            see `umber.nn.utils.checkpoint`. Default: `False`.
+    Examples
+    --------
+    >>> model = nn.TransformerEncoder(2, dims=16, num_heads=4)
+    >>> model(mx.zeros((2, 5, 16)), mask="causal").shape
+    (2, 5, 16)
     """
 
     layer = TransformerEncoderLayer
 
     def __call__(self, x: mx.array, mask: Mask = None) -> mx.array:
+        """Apply all layers.
+
+        Parameters
+        ----------
+        x : array
+            Input of shape `(..., L, dims)`.
+        mask : array or "causal", optional
+            Mask of every layer: numbers are added to the scores `(..., heads, L, L)`, booleans are
+            True where a query may attend to a key, `"causal"` hides later positions. Default: None.
+
+        Returns
+        -------
+        array
+            Same shape as `x`.
+        """
         return self._run(x, mask)
 
 
 class TransformerDecoderLayer(Module):
-    """`TransformerEncoderLayer` that also attends to a memory, the encoder's output.
+    """Decoder layer: self-attention, attention to a memory, and a feed-forward network.
 
-    Shapes: `(..., L, dims)`, kept, and for the memory `(..., S, dims)`.
+    Parameters
+    ----------
+    dims : int
+        Size of the last axis of inputs and outputs.
+    num_heads : int
+        Number of attention heads, a divisor of `dims`.
+    mlp_dims : int, optional
+        Size of the hidden layer of the feed-forward network. Default: `4 · dims`.
+    dropout : float, optional
+        Dropout probability after both attentions and the activation. Default: 0.0.
+    activation : callable, optional
+        Activation function of the feed-forward network. Default: `relu`.
+    norm_first : bool, optional
+        If True, attention and feed-forward network get normalised inputs (pre-norm); if False, the
+        residual sums are normalised (post-norm). Default: True.
 
-    The arguments are those of `TransformerEncoderLayer`.
+    Attributes
+    ----------
+    self_attention : MultiHeadAttention
+        Attention of the input to itself, without biases.
+    cross_attention : MultiHeadAttention
+        Attention of the input to the memory, without biases.
+    ln1, ln2, ln3 : LayerNorm
+        Normalisations of both attentions and the feed-forward network.
+    linear1, linear2 : Linear
+        Feed-forward network: `dims` → `mlp_dims` → `dims`.
+    dropout1, dropout2, dropout3 : Dropout
+        Dropout after both attentions and after the activation.
+    activation : callable
+        Activation function.
+    norm_first : bool
+        Whether the layer is pre-norm.
+
+    Raises
+    ------
+    ValueError
+        If `num_heads` does not divide `dims`, or if `dropout` is not in `[0, 1)`.
+
+    See Also
+    --------
+    TransformerDecoder, TransformerEncoderLayer
+
+    Notes
+    -----
+    The memory is the output of an encoder. All three parts have residual connections.
+
+    Shapes: `(..., L, dims)`, kept, and `(..., S, dims)` for the memory.
+
+    Examples
+    --------
+    >>> layer = nn.TransformerDecoderLayer(16, num_heads=4)
+    >>> layer(mx.zeros((2, 5, 16)), mx.zeros((2, 7, 16)), x_mask="causal").shape
+    (2, 5, 16)
     """
 
     def __init__(
@@ -249,6 +482,26 @@ class TransformerDecoderLayer(Module):
     def __call__(
         self, x: mx.array, memory: mx.array, x_mask: Mask = None, memory_mask: Mask = None
     ) -> mx.array:
+        """Apply the layer.
+
+        Parameters
+        ----------
+        x : array
+            Input of shape `(..., L, dims)`.
+        memory : array
+            Output of the encoder, of shape `(..., S, dims)`.
+        x_mask : array or "causal", optional
+            Mask of the self-attention: numbers are added to the scores `(..., heads, L, L)`,
+            booleans are True where a query may attend to a key, `"causal"` hides later positions.
+            Default: None.
+        memory_mask : array or "causal", optional
+            Mask of the attention to the memory, for scores `(..., heads, L, S)`. Default: None.
+
+        Returns
+        -------
+        array
+            Same shape as `x`.
+        """
         if self.norm_first:
             x = x + self._attend(self.ln1(x), x_mask)
             x = x + self._recall(self.ln2(x), memory, memory_mask)
@@ -268,11 +521,56 @@ class TransformerDecoderLayer(Module):
 
 
 class TransformerDecoder(_Layers):
-    """Layers of the kind `TransformerDecoderLayer` and a `LayerNorm` at the end.
+    """Stack of `TransformerDecoderLayer`, followed by a `LayerNorm`.
 
-    Shapes: `(..., L, dims)`, kept, and for the memory `(..., S, dims)`.
+    Parameters
+    ----------
+    num_layers : int
+        Number of layers.
+    dims : int
+        Size of the last axis of inputs and outputs.
+    num_heads : int
+        Number of attention heads, a divisor of `dims`.
+    mlp_dims : int, optional
+        Size of the hidden layer of the feed-forward network. Default: `4 · dims`.
+    dropout : float, optional
+        Dropout probability. Default: 0.0.
+    activation : callable, optional
+        Activation function of the feed-forward network. Default: `relu`.
+    norm_first : bool, optional
+        If True, attention and feed-forward network get normalised inputs (pre-norm); if False, the
+        residual sums are normalised (post-norm). Default: True.
+    checkpoint : bool, optional
+        Whether to recompute the layers in the backward pass, which saves memory; see
+        `nn.utils.checkpoint`. Default: False.
 
-    The arguments are those of `TransformerEncoder`.
+    Attributes
+    ----------
+    layers : list of TransformerDecoderLayer
+        The layers.
+    ln : LayerNorm
+        Final normalisation.
+    checkpoint : bool
+        Whether layers are recomputed in the backward pass.
+
+    Raises
+    ------
+    ValueError
+        If `num_heads` does not divide `dims`, or if `dropout` is not in `[0, 1)`.
+
+    See Also
+    --------
+    Transformer, TransformerDecoderLayer, TransformerEncoder
+
+    Notes
+    -----
+    Shapes: `(..., L, dims)`, kept, and `(..., S, dims)` for the memory.
+
+    Examples
+    --------
+    >>> model = nn.TransformerDecoder(2, dims=16, num_heads=4)
+    >>> model(mx.zeros((2, 5, 16)), mx.zeros((2, 7, 16)), x_mask="causal").shape
+    (2, 5, 16)
     """
 
     layer = TransformerDecoderLayer
@@ -280,27 +578,87 @@ class TransformerDecoder(_Layers):
     def __call__(
         self, x: mx.array, memory: mx.array, x_mask: Mask = None, memory_mask: Mask = None
     ) -> mx.array:
+        """Apply all layers.
+
+        Parameters
+        ----------
+        x : array
+            Input of shape `(..., L, dims)`.
+        memory : array
+            Output of the encoder, of shape `(..., S, dims)`.
+        x_mask : array or "causal", optional
+            Mask of the self-attentions: numbers are added to the scores `(..., heads, L, L)`,
+            booleans are True where a query may attend to a key, `"causal"` hides later positions.
+            Default: None.
+        memory_mask : array or "causal", optional
+            Mask of the attentions to the memory, for scores `(..., heads, L, S)`. Default: None.
+
+        Returns
+        -------
+        array
+            Same shape as `x`.
+        """
         return self._run(x, memory, x_mask, memory_mask)
 
 
 class Transformer(Module):
-    """An encoder, which reads the source, and a decoder, which writes the target from it.
+    """Encoder-decoder transformer.
+
+    Parameters
+    ----------
+    dims : int, optional
+        Size of the last axis of inputs and outputs. Default: 512.
+    num_heads : int, optional
+        Number of attention heads, a divisor of `dims`. Default: 8.
+    num_encoder_layers : int, optional
+        Number of layers of the encoder. Default: 6.
+    num_decoder_layers : int, optional
+        Number of layers of the decoder. Default: 6.
+    mlp_dims : int, optional
+        Size of the hidden layer of the feed-forward network. Default: `4 · dims`.
+    dropout : float, optional
+        Dropout probability. Default: 0.0.
+    activation : callable, optional
+        Activation function of the feed-forward network. Default: `relu`.
+    custom_encoder : Module, optional
+        Encoder to use instead, called as `custom_encoder(src, src_mask)`. Default: None.
+    custom_decoder : Module, optional
+        Decoder to use instead, called as `custom_decoder(tgt, memory, tgt_mask, memory_mask)`.
+        Default: None.
+    norm_first : bool, optional
+        If True, attention and feed-forward network get normalised inputs (pre-norm); if False, the
+        residual sums are normalised (post-norm). Default: True.
+    checkpoint : bool, optional
+        Whether to recompute the layers in the backward pass, which saves memory; see
+        `nn.utils.checkpoint`. Default: False.
+
+    Attributes
+    ----------
+    encoder : TransformerEncoder
+        The encoder, or `custom_encoder`.
+    decoder : TransformerDecoder
+        The decoder, or `custom_decoder`.
+
+    Raises
+    ------
+    ValueError
+        If `num_heads` does not divide `dims`, or if `dropout` is not in `[0, 1)`.
+
+    See Also
+    --------
+    TransformerDecoder, TransformerEncoder
+
+    Notes
+    -----
+    Vaswani et al., "Attention Is All You Need", 2017.
 
     Shapes: `(..., S, dims)` and `(..., L, dims)` → `(..., L, dims)`.
 
-    Args:
-        dims: the size of each place. Default: 512.
-        num_heads: of all attentions. Default: 8.
-        num_encoder_layers: Default: 6.
-        num_decoder_layers: Default: 6.
-        mlp_dims: as for the layers. Default: `4 · dims`.
-        dropout: as for the layers. Default: 0.0.
-        activation: as for the layers. Default: `relu`.
-        custom_encoder: takes the encoder's place, called with source and mask. Default: none.
-        custom_decoder: takes the decoder's place, called with target, memory and their masks.
-            Default: none.
-        norm_first: as for the layers. Default: `True`.
-        checkpoint: as for `TransformerEncoder`. Default: `False`.
+    Examples
+    --------
+    >>> model = nn.Transformer(16, num_heads=4, num_encoder_layers=1, num_decoder_layers=1)
+    >>> model(mx.zeros((2, 7, 16)), mx.zeros((2, 5, 16)), tgt_mask="causal").shape
+    (2, 5, 16)
     """
 
     def __init__(
@@ -319,7 +677,6 @@ class Transformer(Module):
     ) -> None:
         super().__init__()
         shared = (dims, num_heads, mlp_dims, dropout, activation, norm_first, checkpoint)
-        # A module without entries is an empty dict, and so false.
         if custom_encoder is None:
             custom_encoder = TransformerEncoder(num_encoder_layers, *shared)
         if custom_decoder is None:
@@ -335,5 +692,26 @@ class Transformer(Module):
         tgt_mask: Mask = None,
         memory_mask: Mask = None,
     ) -> mx.array:
+        """Encode the source and decode the target.
+
+        Parameters
+        ----------
+        src : array
+            Source of shape `(..., S, dims)`.
+        tgt : array
+            Target of shape `(..., L, dims)`.
+        src_mask : array or "causal", optional
+            Mask of the encoder, for scores `(..., heads, S, S)`. Default: None.
+        tgt_mask : array or "causal", optional
+            Mask of the decoder's self-attention, for scores `(..., heads, L, L)`. Default: None.
+        memory_mask : array or "causal", optional
+            Mask of the decoder's attention to the memory, for scores `(..., heads, L, S)`. Default:
+            None.
+
+        Returns
+        -------
+        array
+            Same shape as `tgt`.
+        """
         memory = self.encoder(src, src_mask)
         return self.decoder(tgt, memory, tgt_mask, memory_mask)

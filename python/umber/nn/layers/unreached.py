@@ -1,4 +1,4 @@
-"""Arrays and modules that a module is assigned in a form in which it does not reach them."""
+"""Search for arrays and modules that are assigned to a module but not part of its tree."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import umber.core as mx
 
-# Containers that are no trees.
+# Containers that are not pytrees.
 _COLLECTIONS = (set, frozenset, deque, KeysView, ValuesView, ItemsView, types.MappingProxyType)
-# Most of what is assigned, and nothing to search.
+# Types of most assigned values, which hold nothing.
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), range, slice})
-# What these refer to is not held as data.
+# Objects of these types refer to others, but do not hold them as data.
 _OPAQUE = (
     type,
     types.ModuleType,
@@ -22,19 +22,19 @@ _OPAQUE = (
     types.MethodType,
     types.BuiltinFunctionType,
 )
-# Whose objects hold arrays of their own, such as the state of an optimizer.
+# Packages with objects that hold their own arrays, such as the state of an optimizer.
 _OWN_PACKAGES = ("umber", "mlx")
-# Objects may refer to very many others.
-_MOST_VISITED = 10_000
+# Limit of visited objects, since one may refer to very many others.
+_MAX_VISITED = 10_000
 
 
 class Unreached(NamedTuple):
-    """A value that a module does not reach."""
+    """A value that is not part of the module's tree."""
 
     path: str
     value: Any
     holds: str | None
-    """`"arrays"` or `"modules"`; none for an array of another library."""
+    """`"arrays"` or `"modules"`; None for an array of another library."""
 
 
 def find_unreached(
@@ -42,11 +42,21 @@ def find_unreached(
 ) -> Iterator[Unreached]:
     """The arrays of other libraries in a tree, and the leaves that hold arrays or modules.
 
-    Args:
-        path: that of the tree.
-        value: the tree, of dicts, lists and tuples.
-        is_module: whether an object is a module.
-        is_reached: whether an array or a module that a leaf holds is reached at another place.
+    Parameters
+    ----------
+    path : str
+        Path of the tree.
+    value : Any
+        The tree, of dicts, lists and tuples.
+    is_module : callable
+        Whether an object is a module.
+    is_reached : callable
+        Whether an array or module that a leaf holds is also elsewhere in the tree of the module.
+
+    Yields
+    ------
+    Unreached
+        Such arrays and leaves.
     """
     pending = [] if type(value) in _PLAIN else [(path, value)]
     entered: set[int] = set()
@@ -67,7 +77,7 @@ def find_unreached(
 
 
 def _is_foreign_array(value: Any) -> bool:
-    """Whether it is an array of another library, such as NumPy; single numbers are settings."""
+    """Whether a value is an array of another library, such as NumPy; scalars are settings."""
     return hasattr(type(value), "__array__") and getattr(value, "ndim", 0) > 0
 
 
@@ -77,7 +87,7 @@ def _held(
     """Which of `"arrays"` and `"modules"` an object holds, at any depth."""
     pending = [value]
     visited: dict[int, Any] = {}
-    while pending and len(visited) < _MOST_VISITED:
+    while pending and len(visited) < _MAX_VISITED:
         value = pending.pop()
         if id(value) in visited:
             continue
@@ -92,7 +102,7 @@ def _held(
 
 
 def _parts(value: Any) -> Iterable[Any]:
-    """What an object holds as data."""
+    """The values that an object holds as data."""
     if type(value) in _PLAIN or isinstance(value, _OPAQUE):
         return ()
     if isinstance(value, dict):

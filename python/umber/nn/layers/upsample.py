@@ -13,30 +13,70 @@ from umber.nn.layers.base import Module
 __all__ = ["Upsample"]
 
 Mode = Literal["nearest", "linear", "cubic"]
-# One for all spatial axes, or one for each.
+# One factor for all spatial axes, or one per axis.
 Factors = float | tuple[float, ...]
-Way = Callable[[mx.array, int, float], mx.array]
+Resampler = Callable[[mx.array, int, float], mx.array]
 
 
 class Upsample(Module):
-    """Enlarges, or reduces, the spatial axes by interpolation.
+    """Resize the spatial axes by interpolation.
 
-    An output of the size `⌊scale · L⌋` takes each element at a place between two of the input. The
-    middle of the output lies on the middle of the input and neighbours are `1 / scale` apart; with
-    `align_corners` the first and last elements of both coincide instead.
+    Parameters
+    ----------
+    scale_factor : float or tuple of float
+        Positive factor for all spatial axes, or one per axis.
+    mode : {"nearest", "linear", "cubic"}, optional
+        Interpolation. Default: `"nearest"`.
+    align_corners : bool, optional
+        If True, the first and last elements of input and output coincide; for linear and cubic.
+        Default: False.
+    antialias : bool, optional
+        If True, the kernel is widened to the step of the output where that is smaller than the
+        input; for linear and cubic without `align_corners`. Default: False.
 
-    `"nearest"` takes the nearest element, `"linear"` goes along a line between two, `"cubic"` along
-    a cubic through four (Keys, "Cubic Convolution Interpolation for Digital Image Processing",
-    1981, with `a = -0.75`). Axes follow one after the other.
+    Attributes
+    ----------
+    scale_factor : float or tuple of float
+        The factors.
+    mode : str
+        The interpolation.
+    align_corners, antialias : bool
+        Options as given.
 
-    Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`; linear and cubic at least float32.
+    Raises
+    ------
+    ValueError
+        If a factor is not positive and finite, if `mode` does not exist, or if `antialias` is True
+        with `"nearest"` or `align_corners`.
 
-    Args:
-        scale_factor: one number above 0, or one for each spatial axis.
-        mode: `"nearest"`, `"linear"` or `"cubic"`. Default: `"nearest"`.
-        align_corners: for linear and cubic. Default: `False`.
-        antialias: for linear and cubic without `align_corners`: where the output is smaller, the
-            kernel becomes as wide as the output's steps, and `a = -0.5`. Default: `False`.
+    See Also
+    --------
+    ConvTranspose2d
+
+    Notes
+    -----
+    An axis of size `L` gets size `⌊scale · L⌋`. Each output element corresponds to a position
+    between two input elements: the centres of output and input coincide, and neighbouring output
+    elements are `1 / scale` apart. With `align_corners` the ends coincide instead.
+
+    `"nearest"` takes the nearest element, `"linear"` interpolates between two, and `"cubic"`
+    between four, with Keys' kernel and `a = -0.75` (`a = -0.5` with `antialias`). Axes are
+    interpolated one after the other. The number of factors must equal that of the spatial axes.
+
+    Keys, "Cubic Convolution Interpolation for Digital Image Processing", 1981.
+
+    Shapes: `(N, *spatial, C)` → `(N, *resized, C)`. `"nearest"` keeps the dtype; the others give at
+    least float32.
+
+    Examples
+    --------
+    >>> x = mx.array([[[1.0], [3.0]]])
+    >>> nn.Upsample(2)(x).reshape(-1)
+    array([1, 1, 3, 3], dtype=float32)
+    >>> nn.Upsample(2, mode="linear")(x).reshape(-1)
+    array([1, 1.5, 2.5, 3], dtype=float32)
+    >>> nn.Upsample((2, 3))(mx.zeros((1, 4, 4, 8))).shape
+    (1, 8, 12, 8)
     """
 
     def __init__(
@@ -53,10 +93,10 @@ class Upsample(Module):
             )
         self.scale_factor = _checked("Upsample", scale_factor)
         self.mode = mode
-        # As attributes lists and dicts would be entries of the module.
+        # Lists and dicts would become entries of the module.
         self.align_corners = bool(align_corners)
         self.antialias = bool(antialias)
-        _way("Upsample", mode, self.align_corners, self.antialias)
+        _resampler("Upsample", mode, self.align_corners, self.antialias)
 
     def _extra_repr(self) -> str:
         text = (
@@ -66,14 +106,40 @@ class Upsample(Module):
         return text + ", antialias=True" if self.antialias else text
 
     def __call__(self, x: mx.array) -> mx.array:
-        way = _way("Upsample", self.mode, self.align_corners, self.antialias)
-        return _enlarged("Upsample", x, self.scale_factor, way)
+        resample = _resampler("Upsample", self.mode, self.align_corners, self.antialias)
+        return _resized("Upsample", x, self.scale_factor, resample)
 
 
 def upsample_nearest(x: mx.array, scale_factor: Factors) -> mx.array:
-    """`Upsample` with `mode="nearest"`, as a function.
+    """Resize the spatial axes; each output element is the nearest input element.
 
-    Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`, same dtype.
+    Parameters
+    ----------
+    x : array
+        Input of shape `(N, *spatial, C)`.
+    scale_factor : float or tuple of float
+        Positive factor for all spatial axes, or one per axis.
+
+    Returns
+    -------
+    array
+        Shape `(N, *resized, C)` and the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a factor is not positive and finite, if `x` has no spatial axis, or if the number of
+        factors is not that of the spatial axes.
+
+    See Also
+    --------
+    nn.Upsample, upsample_cubic, upsample_linear
+
+    Examples
+    --------
+    >>> x = mx.array([[[1.0], [3.0]]])
+    >>> nn.upsample.upsample_nearest(x, 2).reshape(-1)
+    array([1, 1, 3, 3], dtype=float32)
     """
     return _function("upsample_nearest", x, scale_factor, "nearest")
 
@@ -81,9 +147,39 @@ def upsample_nearest(x: mx.array, scale_factor: Factors) -> mx.array:
 def upsample_linear(
     x: mx.array, scale_factor: Factors, align_corners: bool = False, antialias: bool = False
 ) -> mx.array:
-    """`Upsample` with `mode="linear"`, as a function.
+    """Resize the spatial axes by linear interpolation.
 
-    Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`; at least float32.
+    Parameters
+    ----------
+    x : array
+        Input of shape `(N, *spatial, C)`.
+    scale_factor : float or tuple of float
+        Positive factor for all spatial axes, or one per axis.
+    align_corners : bool, optional
+        If True, the first and last elements of input and output coincide. Default: False.
+    antialias : bool, optional
+        If True, the kernel is widened where the output is smaller than the input. Default: False.
+
+    Returns
+    -------
+    array
+        Shape `(N, *resized, C)`; the dtype that `x` and float32 promote to.
+
+    Raises
+    ------
+    ValueError
+        If a factor is not positive and finite, if `x` has no spatial axis, if the number of factors
+        is not that of the spatial axes, or if both options are True.
+
+    See Also
+    --------
+    nn.Upsample, upsample_cubic, upsample_nearest
+
+    Examples
+    --------
+    >>> x = mx.array([[[1.0], [3.0]]])
+    >>> nn.upsample.upsample_linear(x, 2).reshape(-1)
+    array([1, 1.5, 2.5, 3], dtype=float32)
     """
     return _function("upsample_linear", x, scale_factor, "linear", align_corners, antialias)
 
@@ -91,9 +187,39 @@ def upsample_linear(
 def upsample_cubic(
     x: mx.array, scale_factor: Factors, align_corners: bool = False, antialias: bool = False
 ) -> mx.array:
-    """`Upsample` with `mode="cubic"`, as a function.
+    """Resize the spatial axes by cubic interpolation with Keys' kernel.
 
-    Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`; at least float32.
+    Parameters
+    ----------
+    x : array
+        Input of shape `(N, *spatial, C)`.
+    scale_factor : float or tuple of float
+        Positive factor for all spatial axes, or one per axis.
+    align_corners : bool, optional
+        If True, the first and last elements of input and output coincide. Default: False.
+    antialias : bool, optional
+        If True, the kernel is widened where the output is smaller than the input. Default: False.
+
+    Returns
+    -------
+    array
+        Shape `(N, *resized, C)`; the dtype that `x` and float32 promote to.
+
+    Raises
+    ------
+    ValueError
+        If a factor is not positive and finite, if `x` has no spatial axis, if the number of factors
+        is not that of the spatial axes, or if both options are True.
+
+    See Also
+    --------
+    nn.Upsample, upsample_linear, upsample_nearest
+
+    Examples
+    --------
+    >>> x = mx.array([[[1.0], [3.0]]])
+    >>> nn.upsample.upsample_cubic(x, 2).reshape(-1)
+    array([0.789062, 1.45312, 2.54688, 3.21094], dtype=float32)
     """
     return _function("upsample_cubic", x, scale_factor, "cubic", align_corners, antialias)
 
@@ -107,23 +233,23 @@ def _function(
     antialias: bool = False,
 ) -> mx.array:
     factors = _checked(name, scale_factor)
-    return _enlarged(name, x, factors, _way(name, mode, align_corners, antialias))
+    return _resized(name, x, factors, _resampler(name, mode, align_corners, antialias))
 
 
 def _checked(name: str, scale_factor: Factors) -> Factors:
     if isinstance(scale_factor, (list, tuple)):
         factors = tuple(map(float, scale_factor))
-        answer: Factors = factors
+        result: Factors = factors
     else:
-        answer = float(scale_factor)
-        factors = (answer,)
+        result = float(scale_factor)
+        factors = (result,)
     if not all(0 < factor < math.inf for factor in factors):
         raise ValueError(f"[{name}] got the scale factor {scale_factor}, expected more than 0")
-    return answer
+    return result
 
 
-def _way(name: str, mode: Mode, align_corners: bool, antialias: bool) -> Way:
-    """How one axis is interpolated."""
+def _resampler(name: str, mode: Mode, align_corners: bool, antialias: bool) -> Resampler:
+    """The function that interpolates one axis."""
     if antialias and (mode == "nearest" or align_corners):
         raise ValueError(
             f"[{name}] got antialias with mode={mode!r}, align_corners={align_corners}, "
@@ -136,7 +262,7 @@ def _way(name: str, mode: Mode, align_corners: bool, antialias: bool) -> Way:
     return partial(_interpolated, kernel=kernel, align_corners=align_corners, antialias=antialias)
 
 
-def _enlarged(name: str, x: mx.array, factors: Factors, way: Way) -> mx.array:
+def _resized(name: str, x: mx.array, factors: Factors, resample: Resampler) -> mx.array:
     spatial = x.ndim - 2
     if spatial < 1:
         raise ValueError(
@@ -151,19 +277,19 @@ def _enlarged(name: str, x: mx.array, factors: Factors, way: Way) -> mx.array:
             "expected one for each"
         )
     for axis, factor in enumerate(factors, start=1):
-        x = way(x, axis, factor)
+        x = resample(x, axis, factor)
     return x
 
 
 class Kernel(NamedTuple):
-    """How much an element counts at a distance, and from which distance on not at all."""
+    """Interpolation kernel: weight as a function of distance, and the distance where it ends."""
 
     weight: Callable[[float], float]
     support: int
 
 
 def _cubic(a: float) -> Callable[[float], float]:
-    """Keys' kernel: two cubics that meet at the distance 1 and end at 2."""
+    """Keys' kernel: two cubic polynomials that meet at distance 1 and end at distance 2."""
 
     def weight(t: float) -> float:
         t = abs(t)
@@ -175,7 +301,7 @@ def _cubic(a: float) -> Callable[[float], float]:
 
 
 LINEAR = Kernel(lambda t: max(0.0, 1 - abs(t)), support=1)
-# Keys' own value, which Pillow has too, and OpenCV's.
+# Values of `a`: that of Keys, which Pillow uses, and that of OpenCV.
 KEYS = Kernel(_cubic(-0.5), support=2)
 KEYS_OPENCV = Kernel(_cubic(-0.75), support=2)
 
@@ -189,7 +315,7 @@ def _nearest(x: mx.array, axis: int, factor: float) -> mx.array:
     length = _length(size, factor)
     if length == size:
         return x
-    # In float32, whose rounding decides which of two equally near elements is taken.
+    # Computed in float32: its rounding decides between two equally near elements.
     step = size / length if length > 0 else 0.0
     places = mx.arange(length).astype(mx.float32)
     places = mx.round((places + 0.5) * step - 0.5) if length > size else mx.floor(places * step)
@@ -225,9 +351,10 @@ def _interpolated(
 def _taps(
     size: int, factor: float, kernel: Kernel, reach: float, align_corners: bool, inside_only: bool
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[float, ...], ...]]:
-    """The elements that make up each place of the output and their weights, tap after tap.
+    """Input indices and weights of each output element, tap by tap.
 
-    Elements outside do not count if `inside_only`, else the outermost stand for them.
+    Elements outside the input are left out if `inside_only`; otherwise they are replaced by
+    the nearest element inside.
     """
     length = _length(size, factor)
     if size == 0 or length == 0:

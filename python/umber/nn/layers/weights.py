@@ -10,7 +10,7 @@ from umber.nn.layers.slots import Slot
 
 
 def weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
-    """The arrays of a file by their names."""
+    """The arrays of a file by name."""
     content = mx.load(file, float8=True)
     if not isinstance(content, dict):
         raise ValueError(
@@ -21,7 +21,7 @@ def weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
 
 
 def by_path(op: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A dict of pairs of which no two have the same path."""
+    """A dict of pairs; raises if two have the same path."""
     found = dict(pairs)
     if len(found) < len(pairs):
         paths = [path for path, _ in pairs]
@@ -33,13 +33,13 @@ def by_path(op: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def filled(slot: Slot, value: mx.array) -> Slot:
-    """The slot with another value, a float of eight bits as its bits or the other way round."""
-    kept = slot.value
-    is_other = (value.dtype == mx.uint8 and _is_float8(kept)) or (
-        kept.dtype == mx.uint8 and _is_float8(value)
+def with_value(slot: Slot, value: mx.array) -> Slot:
+    """The slot with another value; float8 arrays and their uint8 bits are converted if needed."""
+    old = slot.value
+    is_reinterpreted = (value.dtype == mx.uint8 and _is_float8(old)) or (
+        old.dtype == mx.uint8 and _is_float8(value)
     )
-    return slot._replace(value=value.view(kept.dtype) if is_other else value)
+    return slot._replace(value=value.view(old.dtype) if is_reinterpreted else value)
 
 
 def _is_float8(a: mx.array) -> bool:
@@ -47,7 +47,7 @@ def _is_float8(a: mx.array) -> bool:
 
 
 def weights_by_path(pairs: Any) -> dict[str, mx.array]:
-    """A dict of pairs, or of a dict."""
+    """A dict from pairs or from a dict."""
     if not isinstance(pairs, Iterable) or isinstance(pairs, mx.array):
         raise TypeError(
             f"[load_weights] got {type(pairs).__name__}, "
@@ -64,15 +64,15 @@ def weights_by_path(pairs: Any) -> dict[str, mx.array]:
     return weights
 
 
-def check_paths(weights: dict[str, mx.array], places: dict[str, Slot]) -> None:
-    extra = sorted(weights.keys() - places.keys())
+def check_paths(weights: dict[str, mx.array], slots: dict[str, Slot]) -> None:
+    extra = sorted(weights.keys() - slots.keys())
     if extra:
         raise ValueError(
             f"[load_weights] got {len(extra)} parameters not in the model: {', '.join(extra)}; "
             "expected only those of the model"
         )
-    given = {places[path].identity for path in weights}
-    first = {slot.identity: path for path, slot in reversed(places.items())}
+    given = {slots[path].identity for path in weights}
+    first = {slot.identity: path for path, slot in reversed(slots.items())}
     missing = sorted(path for identity, path in first.items() if identity not in given)
     if missing:
         raise ValueError(
