@@ -2,7 +2,8 @@
 //!
 //! Fresh pages cost more than most kernels (the system zeroes each on first touch), so freed blocks stay in a cache
 //! up to a limit. Small ones wait in a list for each size, so that tiny operations neither search nor allocate for
-//! them. Blocks of 2 MiB and more are aligned to huge pages and ask for them.
+//! them. Blocks of 2 MiB and more are mapped, aligned to huge pages, and ask for them. Smaller ones come from the global
+//! allocator: writing zeros over its memory, which has been touched before, costs less than the page faults of a mapping.
 //!
 //! Invariant: every byte of a block is initialised. Fresh blocks are zero, and reused ones hold what their last user
 //! wrote. So a slice of plain numbers over a block is a valid slice before anything was stored in it.
@@ -24,8 +25,6 @@ pub const OP: &str = "malloc";
 const HUGE_PAGE: usize = 2 << 20;
 /// Blocks up to this size come in multiples of [`ALIGNMENT`].
 const SMALL: usize = 4096;
-/// Blocks from this size on are mapped: the system gives zeroed pages when they are first touched.
-const MAPPED: usize = 128 << 10;
 
 /// A block of memory: where and how large. Freed by [`free`], never by itself.
 #[derive(Debug)]
@@ -232,12 +231,9 @@ fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
 }
 
 fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
-    if capacity < MAPPED {
+    if capacity < HUGE_PAGE {
         // SAFETY: the layout has a size above zero.
         return NonNull::new(unsafe { alloc_zeroed(layout_of(capacity)?) });
-    }
-    if capacity < HUGE_PAGE {
-        return map(capacity);
     }
     // Map more than is needed and unmap what lies before and behind the aligned part.
     let all = map(capacity.checked_add(HUGE_PAGE)?)?.as_ptr();
@@ -294,7 +290,7 @@ pub fn free(block: Block) {
 
 fn release(block: Block) {
     let start = block.start.as_ptr();
-    if block.capacity >= MAPPED {
+    if block.capacity >= HUGE_PAGE {
         // SAFETY: mapped by `system_allocate`, and owned by nobody else.
         unsafe { unmap(start, block.capacity) };
     } else if let Some(layout) = layout_of(block.capacity) {
@@ -361,7 +357,7 @@ mod tests {
 
     #[test]
     fn blocks_are_aligned_and_large_enough() {
-        for bytes in [0, 1, 64, 65, 5000, MAPPED - 1, MAPPED, HUGE_PAGE - 1, HUGE_PAGE, 3 << 20] {
+        for bytes in [0, 1, 64, 65, 5000, 128 << 10, HUGE_PAGE - 1, HUGE_PAGE, 3 << 20] {
             let block = allocate(bytes).expect("small");
             let address = block.start.as_ptr() as usize;
             assert!(block.capacity >= bytes && address.is_multiple_of(ALIGNMENT));
@@ -372,7 +368,7 @@ mod tests {
 
     #[test]
     fn fresh_blocks_are_zero() {
-        for bytes in [64, 5000, MAPPED - 1, MAPPED, HUGE_PAGE - 1, HUGE_PAGE, 3 << 20] {
+        for bytes in [64, 5000, 128 << 10, HUGE_PAGE - 1, HUGE_PAGE, 3 << 20] {
             let capacity = capacity_of(bytes).expect("small");
             // What the system gives is often what it was given back last.
             let dirty = fresh(capacity, bytes).expect("there is memory");
