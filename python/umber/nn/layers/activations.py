@@ -719,7 +719,7 @@ def hard_shrink(x: mx.array, lambd: float = 0.5) -> mx.array:
     >>> nn.hard_shrink(mx.array([-2.0, 0.3, 0.8]))
     array([-2, 0, 0.8], dtype=float32)
     """
-    return mx.where(mx.abs(x) > lambd, x, 0)
+    return mx.where(mx.abs(x) <= lambd, 0, x)
 
 
 def softshrink(x: mx.array, lambd: float = 0.5) -> mx.array:
@@ -746,7 +746,7 @@ def softshrink(x: mx.array, lambd: float = 0.5) -> mx.array:
     >>> nn.softshrink(mx.array([-2.0, 0.3, 0.8]))
     array([-1.5, 0, 0.3], dtype=float32)
     """
-    return mx.where(mx.abs(x) > lambd, x - mx.sign(x) * lambd, 0)
+    return mx.where(mx.abs(x) <= lambd, 0, x - mx.sign(x) * lambd)
 
 
 def step(x: mx.array, threshold: float = 0.0) -> mx.array:
