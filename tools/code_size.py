@@ -34,7 +34,17 @@ TYPES = re.compile(
     r"\b(f16|bf16|f32|f64|Complex<f32>|Complex<f64>|bool|Bool|u8|u16|u32|u64|i8|i16|i32|i64|u128)\b"
 )
 # Modules that lend their loops to others: the code counts for whoever lends the closure.
-LENDERS = {"isa", "threads", "strided_loops", "shared", "caches", "row", "scratch_vec", "scratch", "lanes"}
+LENDERS = {
+    "isa",
+    "threads",
+    "strided_loops",
+    "shared",
+    "caches",
+    "row",
+    "scratch_vec",
+    "scratch",
+    "lanes",
+}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Over 300 lines a file asks a question and is listed. Over 600 its first lines must hold
 `//! One subject: why` (Python: `# One subject: why`). Functions over 60 lines are listed too: their
-doc comments must say why. Tests, tables of data, generated stubs and texts are not counted.
+doc comments must say why. Documentation of items is not counted (`///`, docstrings), nor are tests,
+tables of data, generated stubs and texts.
 """
 
 from __future__ import annotations
@@ -46,21 +47,36 @@ def is_counted(path: Path, root: Path) -> bool:
     return path.suffix in COUNTED and not EXCEPTED.search(relative) and path.is_file()
 
 
+def code_lines(path: Path, text: str) -> int:
+    """How many lines a file has without the documentation of its items."""
+    if path.suffix != ".py":
+        return sum(not line.lstrip().startswith("///") for line in text.splitlines())
+    documented = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = (
+        node.body[0]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, documented) and ast.get_docstring(node) is not None
+    )
+    lengths = ((first.end_lineno or first.lineno) - first.lineno + 1 for first in docstrings)
+    return len(text.splitlines()) - sum(lengths)
+
+
 def survey(paths: list[Path], root: Path) -> tuple[list[str], list[str]]:
     """The lines to print about long files, and the complaints about very long ones."""
     listed, complaints = [], []
     for path in paths:
         if not is_counted(path, root):
             continue
-        lines = path.read_text().splitlines()
-        if len(lines) <= ASKS:
+        text = path.read_text()
+        count = code_lines(path, text)
+        if count <= ASKS:
             continue
         name = path.relative_to(root).as_posix()
-        says_why = bool(REASON.search("\n".join(lines[:HEAD])))
-        listed.append((len(lines), name))
-        if len(lines) > MUST_SAY_WHY and not says_why:
+        says_why = bool(REASON.search("\n".join(text.splitlines()[:HEAD])))
+        listed.append((count, name))
+        if count > MUST_SAY_WHY and not says_why:
             complaints.append(
-                f"{name} has {len(lines)} lines and no line `One subject: why` in its head"
+                f"{name} has {count} lines and no line `One subject: why` in its head"
             )
     return [f"{count:6} {name}" for count, name in sorted(listed, reverse=True)], complaints
 

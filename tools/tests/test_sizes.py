@@ -49,6 +49,22 @@ def test_tests_tables_and_texts_are_excepted(tmp_path, name):
     assert surveyed(tmp_path, name, 5000) == ([], [])
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.rs", "    /// What it does.\n" * 700 + "fn f() {}\n" * 200),
+        (
+            "a.py",
+            'def f():\n    """Compute.\n' + "    More.\n" * 700 + '    """\n' + "x = 1\n" * 200,
+        ),
+    ],
+)
+def test_documentation_is_not_counted(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    assert sizes.survey([path], tmp_path) == ([], [])
+
+
 def test_longest_comes_first(tmp_path):
     for name, lines in [("a.rs", 301), ("b.rs", 400)]:
         (tmp_path / name).write_text("x\n" * lines)
