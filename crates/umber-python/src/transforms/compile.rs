@@ -290,17 +290,67 @@ impl CompiledFunction {
     }
 }
 
-/// A function that records the graph of `fun` on its first call and replays it on later ones.
+/// Return a function that records the graph of another one on its first call and replays it later.
 ///
-/// The graph is recorded anew for arguments of another structure, other shapes or dtypes, and for other constants:
-/// numbers, strings, None, dataclasses by their fields, other objects by their hash and equality. (ValueError or
-/// TypeError for arguments that have no hash.) The 256 combinations used last are kept. `inputs` and `outputs` are
-/// nested lists and dicts of arrays that `fun` reads and changes besides its arguments and results, such as
-/// parameters, the state of an optimizer, `random.state`.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function of arrays, pytrees (nested lists, tuples and dicts) of arrays, and constants.
+/// inputs : array or nested list, tuple or dict of arrays, optional
+///     State that `fun` reads besides its arguments, such as parameters or ``random.state``. Default: None.
+/// outputs : array or nested list, tuple or dict of arrays, optional
+///     State that `fun` changes besides returning, such as the state of an optimizer. Default: None.
+/// shapeless : bool, optional
+///     Reuse a graph for other axis lengths where that gives the same results as tracing again. Default: False.
 ///
-/// With `shapeless`, arguments of other shapes reuse the graph where that gives what recording it anew would give; a
-/// function that reads lengths of axes itself, or whose graph depends on them in ways that cannot be told, is recorded
-/// for each combination of them.
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` and returns what `fun` returns.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable, or if `inputs` or `outputs` is not an array or a container; from the returned function,
+///     if an argument has no hash and is neither an array nor a known constant.
+/// ValueError
+///     From the returned function: if `fun` reads the value of an argument, for example by ``x.item()`` or ``if x > 0``.
+///
+/// See Also
+/// --------
+/// disable_compile, enable_compile, export_function
+///
+/// Notes
+/// -----
+/// `fun` is traced again for every new combination of the arguments' structure, shapes and dtypes, of their constants,
+/// and of the default stream. Constants are numbers (by type and bits), strings, bytes, None, slices, sets, dataclasses
+/// (by their fields), and other objects (by hash and equality). The 256 combinations used most recently are kept.
+///
+/// State that is neither an argument nor in `inputs` is fixed when `fun` is traced. Side effects other than changes to
+/// `outputs` happen only while tracing. If a call raises, the state is unchanged.
+///
+/// With `shapeless`, a second trace at other lengths decides which axes may vary. Lengths that `fun` reads, and lengths on
+/// which its graph depends in a way that cannot be determined, still cause a new trace. The results are always those of
+/// `fun`.
+///
+/// Examples
+/// --------
+/// >>> @mx.compile
+/// ... def f(x, y):
+/// ...     print("traced")
+/// ...     return mx.exp(-x) + y
+/// >>> f(mx.array(0.0), mx.array(2.0))
+/// traced
+/// array(3, dtype=float32)
+/// >>> f(mx.array(0.0), mx.array(5.0))
+/// array(6, dtype=float32)
+/// >>> state = {"count": mx.array(0)}
+/// >>> def step(x):
+/// ...     state["count"] = state["count"] + 1
+/// ...     return x * state["count"]
+/// >>> step = mx.compile(step, inputs=state, outputs=state)
+/// >>> step(mx.array(10)).item(), step(mx.array(10)).item(), state["count"].item()
+/// (10, 20, 2)
 #[pyfunction(name = "compile")]
 #[pyo3(signature = (fun, inputs = None, outputs = None, shapeless = false))]
 fn compile_function<'py>(
@@ -328,13 +378,40 @@ fn compile_function<'py>(
     called_as(compiled, fun)
 }
 
-/// Let compiled functions run as written.
+/// Make compiled functions call their original function on every call.
+///
+/// This is for debugging: values can then be read inside a function. The setting holds for the whole process. The
+/// environment variable ``UMBER_DISABLE_COMPILE`` sets it at the start.
+///
+/// See Also
+/// --------
+/// enable_compile, compile
+///
+/// Examples
+/// --------
+/// >>> f = mx.compile(lambda x: x + 1 if x > 0 else x - 1)
+/// >>> mx.disable_compile()
+/// >>> f(mx.array(2.0))
+/// array(3, dtype=float32)
+/// >>> mx.enable_compile()
 #[pyfunction]
 fn disable_compile() {
     compile::disable();
 }
 
-/// Let compiled functions replay graphs, whatever `UMBER_DISABLE_COMPILE` says.
+/// Make compiled functions replay their graphs, whatever ``UMBER_DISABLE_COMPILE`` says.
+///
+/// Reverts `disable_compile`. The setting holds for the whole process.
+///
+/// See Also
+/// --------
+/// disable_compile, compile
+///
+/// Examples
+/// --------
+/// >>> mx.enable_compile()
+/// >>> mx.compile(lambda x: x + 1)(mx.array(2.0))
+/// array(3, dtype=float32)
 #[pyfunction]
 fn enable_compile() {
     compile::enable();

@@ -40,8 +40,27 @@ pub(crate) fn arrays_of<'py>(
     Ok(arrays)
 }
 
-/// Compute arrays, given one by one or in nested lists, tuples and dicts, and `random.state`; anything else in there is left
-/// alone.
+/// Compute arrays that are still pending, and wait until they are evaluated.
+///
+/// Parameters
+/// ----------
+/// *args : array or pytree of arrays
+///     Arrays, or nested lists, tuples and dicts of them. ``random.state`` counts as its arrays; other objects are ignored.
+///
+/// See Also
+/// --------
+/// async_eval
+///
+/// Notes
+/// -----
+/// Operations are recorded in a graph and computed together when a value is needed: here, or when an array is printed,
+/// converted or read. Evaluate once per step of a training loop. An error of a pending operation is raised here.
+///
+/// Examples
+/// --------
+/// >>> x = mx.random.normal((1000,))
+/// >>> y = {"mean": x.mean(), "max": x.max()}
+/// >>> mx.eval(x, y)
 #[pyfunction(name = "eval")]
 #[pyo3(signature = (first=None, /, *rest), text_signature = "(*args)")]
 fn eval_arrays<'py>(
@@ -62,7 +81,27 @@ fn eval_arrays<'py>(
     enter(py, move || eval(&arrays))
 }
 
-/// Start computing arrays and return; reading one waits for it.
+/// Start to compute arrays that are still pending, without waiting for them.
+///
+/// Parameters
+/// ----------
+/// *args : array or pytree of arrays
+///     Arrays, or nested lists, tuples and dicts of them. ``random.state`` counts as its arrays; other objects are ignored.
+///
+/// See Also
+/// --------
+/// eval, synchronize
+///
+/// Notes
+/// -----
+/// Reading one of the arrays waits until it is evaluated. Python can meanwhile record the next operations.
+///
+/// Examples
+/// --------
+/// >>> y = mx.ones((512, 512)) @ mx.ones((512, 512))
+/// >>> mx.async_eval(y)
+/// >>> y[0, 0].item()
+/// 512.0
 #[pyfunction]
 #[pyo3(signature = (*args))]
 fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {

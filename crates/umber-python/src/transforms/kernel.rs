@@ -132,18 +132,43 @@ impl ScalarKernel {
     }
 }
 
-/// A kernel made of a Python function of scalars: called with arrays, it gives what the function gives for every element.
+/// Return an elementwise function of arrays made from a function of scalars.
 ///
-/// The arrays broadcast; numbers are handed on as they are. The function is followed once a call, on scalars without values, as
-/// `vmap` does, so it must choose by `where` rather than `if`; it returns one scalar array or several, nested as it likes. What it
-/// computes becomes one loop over the elements with vector instructions, and has derivatives.
+/// Parameters
+/// ----------
+/// function : callable
+///     Function of scalars: takes scalar arrays and numbers, and returns a scalar array, or a pytree (nested lists, tuples
+///     and dicts) of them.
 ///
-/// >>> import umber.core as mx
+/// Returns
+/// -------
+/// callable
+///     Takes arrays of broadcastable shapes and numbers, by position, and returns what `function` returns for every element.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `function` is not callable; from the returned function, if no argument is an array or one is passed by name.
+/// ValueError
+///     From the returned function: if the shapes cannot be broadcast, if `function` does not return scalar arrays, or if it
+///     reads the value of an argument.
+///
+/// See Also
+/// --------
+/// umber.core.vmap, umber.core.compile
+///
+/// Notes
+/// -----
+/// `function` is traced once per call, on scalars without values, so it must select with `where` instead of ``if``. Its
+/// operations are fused into one vectorised loop over the elements. Gradients and other transforms work.
+///
+/// Examples
+/// --------
 /// >>> @mx.fast.kernel
 /// ... def leaky(x, slope):
 /// ...     return mx.where(x > 0, x, slope * x)
-/// >>> leaky(mx.array([-2.0, 3.0]), 0.5).tolist()
-/// [-1.0, 3.0]
+/// >>> leaky(mx.array([-2.0, 3.0]), 0.5)
+/// array([-1, 3], dtype=float32)
 #[pyfunction]
 pub(crate) fn kernel<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, ScalarKernel>> {
     check_callable("kernel", function)?;
