@@ -16,8 +16,9 @@ use crate::primitives::select::Select;
 use crate::primitives::slice::{Window, slice};
 use crate::primitives::slice_update::slice_update;
 
-/// The diagonal `offset` above the main one of the matrices along two axes; it becomes the last axis.
+/// Extract a diagonal of the matrices along two axes.
 ///
+/// The two axes are removed, and the diagonal is the last axis. A positive `offset` counts diagonals above the main one.
 /// Fails for fewer than two axes, or one axis twice.
 ///
 /// ```
@@ -85,7 +86,7 @@ pub fn diag(a: &Array, k: i64) -> Result<Array> {
     rules::reshape(&slice_update(ScatterKind::Set, &zeros, window, a)?, shape)
 }
 
-/// A matrix with all elements of `a` one after the other on its `k`-th diagonal.
+/// Build a matrix with the elements of the flattened input on a diagonal.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -99,12 +100,12 @@ pub fn diagflat(a: &Array, k: i64) -> Result<Array> {
     under("diagflat", diag(&rules::reshape(a, [a.size()])?, k))
 }
 
-/// Where the diagonal of a tall matrix ends.
+/// The extent of the diagonal of a matrix with more rows than columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiagonalEnd {
     /// At the last column.
     LastColumn,
-    /// It begins again below, after one row without it.
+    /// It starts again at the first column, after one row without it.
     BeginsAgain,
 }
 
@@ -199,7 +200,7 @@ pub fn triu(a: &Array, k: i64) -> Result<Array> {
     Array::record_one(Select, &[&mask, &rules::zeros_like(a), a])
 }
 
-/// The place of each element of `a` along an axis, computed from `a` and so right at other lengths, too.
+/// The index of each element of `a` along an axis, computed from `a` so that it is correct for other lengths, too.
 fn places_along(a: &Array, axis: usize) -> Result<Array> {
     let ones = rules::full_like(a, 1, DType::Int64);
     let (direction, extent) = (ScanDirection::Forward, ScanExtent::Inclusive);

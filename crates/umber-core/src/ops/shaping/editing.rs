@@ -1,4 +1,4 @@
-//! Arrays with elements put in, taken out or added at the end.
+//! Inserting, deleting and appending elements.
 
 use umber_types::shape::{from_start, normalize_axis};
 use umber_types::{Result, ScatterKind, Shape, bail, ensure, error};

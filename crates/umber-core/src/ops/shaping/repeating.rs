@@ -1,4 +1,4 @@
-//! Elements repeated, all as often or each as often as it says.
+//! Repeating elements, all the same number of times or each with its own count.
 
 use smallvec::SmallVec;
 use umber_types::shape::normalize_axis;
