@@ -305,9 +305,24 @@ impl PyArray {
         ))
     }
 
-    /// Updates at an index that give a new array: `a.at[index].add(v)`.
+    /// Index of functional updates: ``a.at[index].add(value)`` returns a new array.
     ///
-    /// Where an index occurs several times every occurrence counts.
+    /// Returns
+    /// -------
+    /// ArrayAt
+    ///     Object to index with ``[]``. Its methods are `add`, `subtract`, `multiply`, `divide`, `maximum` and `minimum`.
+    ///
+    /// Notes
+    /// -----
+    /// If an index occurs several times, every occurrence counts, unlike with ``a[index] += value``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> a = mx.zeros(3)
+    /// >>> a.at[mx.array([0, 0, 2])].add(1)
+    /// array([2, 0, 1], dtype=float32)
+    /// >>> a
+    /// array([0, 0, 0], dtype=float32)
     #[getter]
     fn at(slf: Bound<'_, Self>) -> ArrayAt {
         ArrayAt { array: slf.unbind(), indices: None }
@@ -316,7 +331,12 @@ impl PyArray {
 
 type Quotient = fn(&Array, &Array) -> umber_core::Result<Array>;
 
-/// An array, and the place in it that is to be updated.
+/// An array and the index at which to update it; made by ``a.at[index]``.
+///
+/// Examples
+/// --------
+/// >>> mx.zeros(3).at[1].add(5)
+/// array([0, 5, 0], dtype=float32)
 #[pyclass(name = "ArrayAt", module = "umber.core", frozen)]
 pub(crate) struct ArrayAt {
     array: Py<PyArray>,
@@ -341,23 +361,121 @@ impl ArrayAt {
         Ok(ArrayAt { array: self.array.clone_ref(py), indices: Some(under(py, "index", || parse(index))?) })
     }
 
-    /// The array with `value` added at the index.
+    /// Add a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index: ``a.at.add(value)``.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.zeros(3).at[mx.array([0, 0])].add(5)
+    /// array([10, 0, 0], dtype=float32)
     fn add(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         self.update(ScatterKind::Add, value)
     }
 
-    /// The array with `value` subtracted at the index.
+    /// Subtract a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index, or if the array is boolean.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.zeros(3).at[mx.array([0, 0])].subtract(5)
+    /// array([-10, 0, 0], dtype=float32)
     fn subtract(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         let negative = under(value.py(), "index", || negated(value, &self.array.get().get()))?;
         self.update(ScatterKind::Add, Made::from(negative).object(value.py())?.as_any())
     }
 
-    /// The array multiplied by `value` at the index.
+    /// Multiply by a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones(3).at[mx.array([0, 0])].multiply(5)
+    /// array([25, 1, 1], dtype=float32)
     fn multiply(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         self.update(ScatterKind::Multiply, value)
     }
 
-    /// The array divided by `value` at the index; integers as by `//`.
+    /// Divide by a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy; integers are divided as by ``//``. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones(3).at[0].divide(4)
+    /// array([0.25, 1, 1], dtype=float32)
+    /// >>> mx.array([7, 8]).at[0].divide(2)
+    /// array([3, 8], dtype=int32)
     fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         let (py, like) = (value.py(), self.array.get().get());
         let own = like.dtype();
@@ -387,12 +505,60 @@ impl ArrayAt {
         ops::astype(&whole, own).or_raise().map(Made::from)
     }
 
-    /// The array with the larger of it and `value` at the index.
+    /// Take the maximum with a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones(3).at[mx.array([0, 0])].maximum(mx.array([5, 3]))
+    /// array([5, 1, 1], dtype=float32)
     fn maximum(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         self.update(ScatterKind::Maximum, value)
     }
 
-    /// The array with the smaller of it and `value` at the index.
+    /// Take the minimum with a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones(3).at[mx.array([0, 0])].minimum(mx.array([5, -3]))
+    /// array([-3, 1, 1], dtype=float32)
     fn minimum(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         self.update(ScatterKind::Minimum, value)
     }
