@@ -56,7 +56,7 @@ pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array>
     slice(&flat, window)
 }
 
-/// The `k`-th diagonal of a matrix, or the matrix with a vector as its `k`-th diagonal.
+/// Extract a diagonal of a matrix, or build a matrix with a vector on a diagonal.
 ///
 /// Fails for other than one or two axes.
 ///
@@ -168,9 +168,9 @@ pub fn trace(a: &Array, offset: i64, axis1: i64, axis2: i64, dtype: Option<DType
     rules::cast(&summed, dtype.unwrap_or(summed.dtype()))
 }
 
-/// Zeros above the `k`-th diagonal of each matrix.
+/// Return the lower triangle of each matrix, with zeros above a diagonal.
 ///
-/// Shape and dtype stay. Fails for fewer than two axes.
+/// Shape and dtype are those of the input. Fails for fewer than two axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -184,9 +184,9 @@ pub fn tril(a: &Array, k: i64) -> Result<Array> {
     Array::record_one(Select, &[&mask, a, &rules::zeros_like(a)])
 }
 
-/// Zeros below the `k`-th diagonal of each matrix.
+/// Return the upper triangle of each matrix, with zeros below a diagonal.
 ///
-/// Shape and dtype stay. Fails for fewer than two axes.
+/// Shape and dtype are those of the input. Fails for fewer than two axes.
 ///
 /// ```
 /// # use umber_core as umber;

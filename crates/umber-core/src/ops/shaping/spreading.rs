@@ -143,9 +143,9 @@ pub enum MeshKind {
     Sparse,
 }
 
-/// Coordinates of a grid from the coordinates along each of its axes.
+/// Create coordinate arrays of a grid from the coordinates along its axes.
 ///
-/// Dtypes stay. Of arrays with several axes the elements are taken in row-major order.
+/// Each result has the dtype of its input. Arrays of several axes are flattened.
 ///
 /// ```
 /// # use umber_core as umber;
