@@ -6,7 +6,26 @@ use pyo3::prelude::*;
 use crate::convert;
 use crate::made::Made;
 
-/// An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory.
+/// Wrapper of an object from which an array can be made.
+///
+/// Parameters
+/// ----------
+/// object : array_like
+///     A number, a nested sequence, or an object that shares its memory.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an array cannot be made of `object`.
+///
+/// See Also
+/// --------
+/// array
+///
+/// Examples
+/// --------
+/// >>> mx.ArrayLike([1, 2]).object
+/// [1, 2]
 #[pyclass(name = "ArrayLike", module = "umber.core", frozen)]
 struct ArrayLike {
     /// The object that is like an array.

@@ -336,7 +336,7 @@ fn turned(op: CompareOp) -> CompareOp {
 
 #[pymethods]
 impl PyArray {
-    /// Quotient rounded down and remainder, as Python's `divmod` gives them: a tuple.
+    /// Return the quotient rounded down and the remainder: ``(a // b, a % b)``.
     fn __divmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let own = self.get();
         match under(other.py(), "divmod", || other_operand(&own, other))? {
@@ -353,12 +353,42 @@ impl PyArray {
         }
     }
 
-    /// The same as `/`.
+    /// Alias of ``/``.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : array_like
+    ///     Divisor.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Quotient.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1.0, 2.0]).__div__(2)
+    /// array([0.5, 1], dtype=float32)
     fn __div__(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
         left(self, other, "divide", ops::divide)
     }
 
-    /// The same as `/`, from the right.
+    /// Alias of ``/`` with exchanged operands.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : array_like
+    ///     Dividend.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Quotient.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1.0, 2.0]).__rdiv__(2)
+    /// array([2, 1], dtype=float32)
     fn __rdiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
         right(self, other, "divide", ops::divide)
     }

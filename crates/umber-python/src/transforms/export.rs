@@ -442,8 +442,8 @@ impl FunctionExporter {
     /// ...     export = mx.exporter(f"{folder}/f", mx.exp)
     /// ...     export(mx.zeros(3))
     /// ...     export.close()
-    /// ...     os.listdir(folder)
-    /// ['f']
+    /// ...     len(os.listdir(folder))
+    /// 1
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Some(traces) = self.traces().take() else { return Ok(()) };
         enter(py, || functions::save(&self.path, &traces, &self.metadata))
@@ -471,8 +471,8 @@ impl FunctionExporter {
     /// >>> with tempfile.TemporaryDirectory() as folder:
     /// ...     with mx.exporter(f"{folder}/f", mx.exp) as export:
     /// ...         export(mx.zeros(3))
-    /// ...     os.listdir(folder)
-    /// ['f']
+    /// ...     len(os.listdir(folder))
+    /// 1
     #[pyo3(signature = (exc_type = None, exc_value = None, traceback = None))]
     fn __exit__(
         &self,
