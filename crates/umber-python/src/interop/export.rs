@@ -13,13 +13,44 @@ use umber_core::{Array, DType, Layout, Result};
 use crate::array::PyArray;
 use crate::enter::{OrRaise, enter, evaluate, warn_if_traced};
 
-/// Choose how memory is shared, and return the policy before.
+/// Set how arrays share memory with views of other libraries, and return the previous policy.
 ///
-/// - "checked", the default: views are writable exactly when nothing else can see the memory, and operations on memory
-///   that others can write run when they are recorded.
-/// - "writable": views are writable whenever the memory is, even while it is shared or a derivative is being taken, and
-///   operations wait. What a write does to them is the program's business.
-/// - "readonly": as "checked", and no view is writable.
+/// Parameters
+/// ----------
+/// policy : {"checked", "writable", "readonly"}
+///     The new policy; "checked" is the initial one.
+///
+/// Returns
+/// -------
+/// str
+///     Previous policy.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the policy is unknown.
+///
+/// See Also
+/// --------
+/// asarray, from_numpy
+///
+/// Notes
+/// -----
+/// "checked": a view is writable exactly if nothing else can see the memory. Operations on memory that others can write
+/// run eagerly.
+///
+/// "writable": a view is writable whenever the memory is, even while it is shared or a derivative is taken, and
+/// operations stay lazy. The program is responsible for the effects of its writes.
+///
+/// "readonly": as "checked", but no view is writable.
+///
+/// Examples
+/// --------
+/// >>> before = mx.set_view_policy("readonly")
+/// >>> np.asarray(mx.ones(2)).flags.writeable
+/// False
+/// >>> mx.set_view_policy(before)
+/// 'readonly'
 #[pyfunction]
 fn set_view_policy(policy: &str) -> PyResult<&'static str> {
     let Some(wanted) = ViewPolicy::ALL.into_iter().find(|known| known.name() == policy) else {

@@ -390,11 +390,48 @@ pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<Made
     copied.map(Made::sharing)
 }
 
-/// An array of `a`: shared with whatever `a` shares its memory by, unless `dtype` or `copy` asks for a copy.
+/// Return an array that shares memory with an object where possible.
 ///
-/// Asked in this order: the buffer protocol, `__array_interface__`, `__dlpack__`, `__array__`. Operations on an array
-/// whose producer can still write run when they are recorded. Where `copy` is false and a copy is needed, the
-/// exception is a `BufferError` and a `ValueError`.
+/// Parameters
+/// ----------
+/// a : array_like
+///     An array, an object that shares its memory, a number, or a nested sequence.
+/// dtype : Dtype, str or type, optional
+///     Type of the elements. Default: that of `a`.
+/// device : Device, DeviceType or str, optional
+///     Device of the result. Default: that of the memory of `a`.
+/// copy : bool, optional
+///     True always copies, False never does. Default: None, copy only where necessary.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an array cannot be made of `a`.
+/// ValueError
+///     If the device is not available. If `copy` is False and a copy is necessary, the exception is also a BufferError.
+///
+/// See Also
+/// --------
+/// array, from_numpy, set_view_policy
+///
+/// Notes
+/// -----
+/// Memory is requested by these protocols, in this order: the buffer protocol, `__array_interface__`, `__dlpack__`,
+/// `__array__`. Operations on memory that its producer can still write run eagerly.
+///
+/// Examples
+/// --------
+/// >>> n = np.zeros(2, dtype=np.float32)
+/// >>> a = mx.asarray(n)
+/// >>> n[0] = 5
+/// >>> a
+/// array([5, 0], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, dtype = None, *, device = None, copy = None, stream = None))]
 fn asarray(
@@ -449,10 +486,36 @@ fn shared_or_copied(
     }
 }
 
-/// An array over the memory of a NumPy array.
+/// Return an array over the memory of a NumPy array.
 ///
-/// With `zero_copy` the memory is handed over: `a` becomes read-only, so that operations stay lazy. Without, it is
-/// copied.
+/// Parameters
+/// ----------
+/// a : numpy.ndarray
+///     NumPy array.
+/// zero_copy : bool, optional
+///     Share the memory and make `a` read-only, so that operations stay lazy; otherwise copy it. Default: True.
+///
+/// Returns
+/// -------
+/// array
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `a` is not a NumPy array, or if umber has no dtype for its elements.
+/// BufferError
+///     If `zero_copy` is set and the memory cannot be shared.
+///
+/// See Also
+/// --------
+/// asarray, array
+///
+/// Examples
+/// --------
+/// >>> n = np.zeros(2, dtype=np.float32)
+/// >>> a = mx.from_numpy(n)
+/// >>> n.flags.writeable
+/// False
 #[pyfunction]
 #[pyo3(signature = (a, *, zero_copy = true))]
 fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<Made> {

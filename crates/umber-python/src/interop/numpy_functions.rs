@@ -447,7 +447,39 @@ fn function_call<'py>(
 
 #[pymethods]
 impl PyArray {
-    /// NumPy's ufuncs on arrays: ours of the same name where there is one.
+    /// Run a NumPy ufunc on arrays: umber's function of the same name, where there is one.
+    ///
+    /// Parameters
+    /// ----------
+    /// ufunc : numpy.ufunc
+    ///     The ufunc.
+    /// method : str
+    ///     How it was called: "__call__", "reduce", "accumulate" and so on.
+    /// *inputs : array_like
+    ///     Operands.
+    /// **kwargs : object
+    ///     Further arguments of the ufunc.
+    ///
+    /// Returns
+    /// -------
+    /// array or object
+    ///     An array from umber's function; otherwise what NumPy returns for views of the arrays.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `out` is an array and `where` is given.
+    /// ValueError
+    ///     If an array without a value, inside a transform, would have to be converted to a NumPy array.
+    ///
+    /// Notes
+    /// -----
+    /// Implements NEP 13.
+    ///
+    /// Examples
+    /// --------
+    /// >>> np.sin(mx.array([0.0]))
+    /// array([0], dtype=float32)
     #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
     fn __array_ufunc__<'py>(
         slf: &Bound<'py, Self>,
@@ -494,7 +526,39 @@ impl PyArray {
         if writes { delivered(result, &outs) } else { Ok(result) }
     }
 
-    /// NumPy's other functions on arrays: ours of the same name where there is one.
+    /// Run a NumPy function on arrays: umber's function of the same name, where there is one.
+    ///
+    /// Parameters
+    /// ----------
+    /// func : callable
+    ///     NumPy's function.
+    /// types : sequence of type
+    ///     Types that implement the protocol.
+    /// args : tuple
+    ///     Positional arguments.
+    /// kwargs : dict
+    ///     Keyword arguments.
+    ///
+    /// Returns
+    /// -------
+    /// array or object
+    ///     An array from umber's function; otherwise what NumPy returns for views of the arrays.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If NumPy's function would write into an array.
+    /// ValueError
+    ///     If an array without a value, inside a transform, would have to be converted to a NumPy array.
+    ///
+    /// Notes
+    /// -----
+    /// Implements NEP 18.
+    ///
+    /// Examples
+    /// --------
+    /// >>> np.concatenate([mx.array([1.0]), mx.array([2.0])])
+    /// array([1, 2], dtype=float32)
     fn __array_function__<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,
