@@ -1,4 +1,4 @@
-//! What becomes of indices that lie outside.
+//! Treatment of indices out of bounds.
 
 use umber_types::shape::out_of_bounds;
 use umber_types::{DType, KeepAxes, Result};
@@ -8,18 +8,18 @@ use crate::graph::Array;
 use crate::ops::{clip, max, min, remainder};
 use crate::primitives::rules::{cast, constant};
 
-/// What becomes of an index that lies outside of an axis.
+/// The treatment of an index that is out of bounds of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutOfBounds {
     /// It is an error.
     Raise,
-    /// It counts on from the other end.
+    /// It is taken modulo the length.
     Wrap,
-    /// It becomes the nearest index; negative ones do not count from the end.
+    /// It becomes the nearest valid index; negative indices do not count from the end.
     Clip,
 }
 
-/// `indices` as int64 with those outside of `0..length` treated; what is to raise is left to whoever uses them.
+/// `indices` as int64, those outside of `0..length` wrapped or clipped; in [`OutOfBounds::Raise`] the caller checks them.
 pub(crate) fn settle(op: &str, indices: &Array, length: usize, mode: OutOfBounds) -> Result<Array> {
     check_integers(op, indices)?;
     let length = length as i64;
@@ -37,8 +37,8 @@ pub(crate) fn settle(op: &str, indices: &Array, length: usize, mode: OutOfBounds
     cast(&settled, DType::Int64)
 }
 
-/// Refuse indices outside of an axis where they have their values: later would be too late for whoever writes, since
-/// the array that is written to would be lost.
+/// Fail for indices out of bounds of an axis, if their values are known. Updates check them early: a failure at evaluation
+/// would lose the array that is written to.
 pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize) -> Result<()> {
     const FEW: usize = 1 << 10;
     if !indices.is_evaluated() || indices.is_volatile() {
