@@ -17,7 +17,7 @@ use crate::primitives::slice_update::slice_update;
 
 /// Take elements of an array at indices along an axis.
 ///
-/// The flattened array for `None`. The axes of the indices replace the axis. The dtype is that of `a`. Fails for indices that
+/// `None` means the flattened array. The axes of the indices replace the axis. The dtype is that of `a`. Fails for indices that
 /// are not integers; an index out of bounds fails when the result is evaluated.
 ///
 /// ```
