@@ -109,10 +109,12 @@ pub enum DiagonalEnd {
     BeginsAgain,
 }
 
-/// `a` with its main diagonal (`a[i, i, …]`) set to `values`, which begin again when they are used up.
+/// Copy an array with its main diagonal (`a[i, i, …]`) set to values.
+///
+/// Values are repeated if there are fewer than diagonal elements.
 ///
 /// # Errors
-/// Where `a` has fewer than two axes, or more that differ in length, or there are no values.
+/// If `a` has fewer than two axes, or more than two of different length, or there are no values.
 ///
 /// ```
 /// # use umber_core as umber;
