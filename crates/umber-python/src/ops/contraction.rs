@@ -69,7 +69,8 @@ products! {
     /// Parameters
     /// ----------
     /// a, b : array_like
-    ///     Arrays of shapes ``(..., k)`` and ``(..., k, n)``. A 1-D `b` is summed over its only axis; a 0-D operand multiplies.
+    ///     Arrays of shapes ``(..., k)`` and ``(..., k, n)``. A 1-D `b` is summed over its only axis; a 0-D operand
+    ///     multiplies.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
@@ -276,8 +277,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DotAxes {
 /// a, b : array_like
 ///     Arrays whose summed axes have equal lengths.
 /// axes : int or pair of sequences of int, optional
-///     An integer `n` pairs the last `n` axes of `a` with the first `n` of `b`. Two sequences pair ``axes[0][i]`` of `a` with
-///     ``axes[1][i]`` of `b`. Default: 2.
+///     An integer `n` pairs the last `n` axes of `a` with the first `n` of `b`. Two sequences pair ``axes[0][i]`` of
+///     `a` with ``axes[1][i]`` of `b`. Default: 2.
 /// stream : Stream or Device, optional
 ///     Where the operation runs. Default: the default stream of the default device.
 ///
@@ -289,7 +290,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DotAxes {
 /// Raises
 /// ------
 /// ValueError
-///     If the axes differ in number or length, an axis is given twice, `axes` is negative or larger than the number of axes.
+///     If the axes differ in number or length, an axis is given twice, `axes` is negative or larger than the number of
+///     axes.
 /// IndexError
 ///     If an axis is out of bounds.
 ///
@@ -443,8 +445,8 @@ fn subscripted(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResul
 /// Parameters
 /// ----------
 /// subscripts : str or array_like
-///     One letter per axis, terms separated by commas, then ``->`` and the axes of the result. Alternatively the first array of
-///     the form ``einsum(a, [0, 1], b, [1, 2], [0, 2])``, with axis numbers from 0 to 51 or ``Ellipsis``.
+///     One letter per axis, terms separated by commas, then ``->`` and the axes of the result. Alternatively the first
+///     array of the form ``einsum(a, [0, 1], b, [1, 2], [0, 2])``, with axis numbers from 0 to 51 or ``Ellipsis``.
 /// *operands : array_like
 ///     One array per term.
 /// optimize : object, optional
@@ -455,7 +457,8 @@ fn subscripted(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResul
 /// Returns
 /// -------
 /// array
-///     Promoted dtype. Small integers and bool widen to 32 bits where a sum over a single operand is taken, as in `sum`.
+///     Promoted dtype. Small integers and bool widen to 32 bits where a sum over a single operand is taken, as in
+///     `sum`.
 ///
 /// Raises
 /// ------
@@ -468,11 +471,9 @@ fn subscripted(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResul
 /// --------
 /// einsum_path, tensordot, matmul
 ///
-/// Notes
-/// -----
-/// An index that is absent from the result is summed over. An index that appears twice in one term selects the diagonal.
-/// ``...`` stands for the axes without a letter, which broadcast. Without ``->`` the result has every index that appears once, in
-/// alphabetical order.
+/// Notes ----- An index that is absent from the result is summed over. An index that appears twice in one term selects
+/// the diagonal. ``...`` stands for the axes without a letter, which broadcast. Without ``->`` the result has every
+/// index that appears once, in alphabetical order.
 ///
 /// Examples
 /// --------
@@ -509,8 +510,8 @@ fn einsum(
 /// Returns
 /// -------
 /// tuple of list and str
-///     One tuple per product, with the positions of its operands in the list of remaining arrays; the product is appended to that
-///     list. The string reports the scaling and the number of operations.
+///     One tuple per product, with the positions of its operands in the list of remaining arrays; the product is
+///     appended to that list. The string reports the scaling and the number of operations.
 ///
 /// Raises
 /// ------
@@ -659,7 +660,8 @@ fn segmented_mm(a: Operand, b: Operand, segments: Operand, stream: Option<Stream
 /// block_size : int, optional
 ///     Rows and columns of a block. Blocks at the ends may be smaller. Default: 64.
 /// mask_out : array_like, optional
-///     Mask of the result, with one element per block: bool keeps or zeroes a block, numbers scale it. Default: no mask.
+///     Mask of the result, with one element per block: bool keeps or zeroes a block, numbers scale it. Default: no
+///     mask.
 /// mask_lhs, mask_rhs : array_like, optional
 ///     Masks of `a` and `b`. Default: no mask.
 /// stream : Stream or Device, optional
@@ -723,11 +725,9 @@ fn block_masked_mm(
 /// ValueError
 ///     If there is no matrix for the length of the last axis, or the axis is empty.
 ///
-/// Notes
-/// -----
-/// `H` is a Kronecker product of a Hadamard matrix of order `m` and of Sylvester's matrices. Orders 12, 20 and 28 are constructions
-/// of R. Paley (J. Math. Phys. 12, 1933) and J. Williamson (Duke Math. J. 11, 1944). float16 and bfloat16 are computed in float32
-/// and rounded once. A 0-D array counts as length 1.
+/// Notes ----- `H` is a Kronecker product of a Hadamard matrix of order `m` and of Sylvester's matrices. Orders 12, 20
+/// and 28 are constructions of R. Paley (J. Math. Phys. 12, 1933) and J. Williamson (Duke Math. J. 11, 1944). float16
+/// and bfloat16 are computed in float32 and rounded once. A 0-D array counts as length 1.
 ///
 /// Examples
 /// --------

@@ -51,8 +51,8 @@ transforms! {
     /// axis : int, optional
     ///     Axis to transform. Default: -1.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
@@ -88,8 +88,8 @@ transforms! {
     /// axis : int, optional
     ///     Axis to transform. Default: -1.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
@@ -125,15 +125,16 @@ transforms! {
     /// axis : int, optional
     ///     Axis to transform. Default: -1.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the axis of length ``n // 2 + 1``. complex128 for float64 and complex128 input, else complex64.
+    ///     Shape of `a` with the axis of length ``n // 2 + 1``. complex128 for float64 and complex128 input, else
+    ///     complex64.
     ///
     /// Raises
     /// ------
@@ -146,10 +147,8 @@ transforms! {
     /// --------
     /// irfft, fft, rfftn, rfftfreq
     ///
-    /// Notes
-    /// -----
-    /// The transform of real input is Hermitian: result ``n - k`` is the conjugate of result ``k``. `rfft` computes the first
-    /// half of it.
+    /// Notes ----- The transform of real input is Hermitian: result ``n - k`` is the conjugate of result ``k``. `rfft`
+    /// computes the first half of it.
     ///
     /// Examples
     /// --------
@@ -167,8 +166,8 @@ transforms! {
     /// axis : int, optional
     ///     Axis to transform. Default: -1.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
@@ -208,8 +207,8 @@ transforms! {
     /// axis : int, optional
     ///     Axis to transform. Default: -1.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
@@ -245,15 +244,16 @@ transforms! {
     /// axis : int, optional
     ///     Axis to transform. Default: -1.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the axis of length ``n // 2 + 1``. complex128 for float64 and complex128 input, else complex64.
+    ///     Shape of `a` with the axis of length ``n // 2 + 1``. complex128 for float64 and complex128 input, else
+    ///     complex64.
     ///
     /// Raises
     /// ------
@@ -328,20 +328,22 @@ transforms_of_several! {
     /// a : array_like
     ///     Real or complex input.
     /// s : int or sequence of int, optional
-    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis. Default:
-    ///     the shape of `a`.
+    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis.
+    ///     Default: the shape of `a`.
     /// axes : int or sequence of int, optional
-    ///     Axes to transform. An axis given twice is transformed twice. Default: the last ``len(s)`` axes, all axes without `s`.
+    ///     Axes to transform. An axis given twice is transformed twice. Default: the last ``len(s)`` axes, all axes without
+    ///     `s`.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the transformed axes of lengths `s`. complex128 for float64 and complex128 input, else complex64.
+    ///     Shape of `a` with the transformed axes of lengths `s`. complex128 for float64 and complex128 input, else
+    ///     complex64.
     ///
     /// Raises
     /// ------
@@ -371,20 +373,21 @@ transforms_of_several! {
     /// a : array_like
     ///     Real or complex input of at least two axes.
     /// s : int or sequence of int, optional
-    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis. Default:
-    ///     the shape of `a`.
+    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis.
+    ///     Default: the shape of `a`.
     /// axes : int or sequence of int, optional
     ///     Axes to transform. Default: the last two.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the transformed axes of lengths `s`. complex128 for float64 and complex128 input, else complex64.
+    ///     Shape of `a` with the transformed axes of lengths `s`. complex128 for float64 and complex128 input, else
+    ///     complex64.
     ///
     /// Raises
     /// ------
@@ -410,20 +413,22 @@ transforms_of_several! {
     /// a : array_like
     ///     Real or complex input.
     /// s : int or sequence of int, optional
-    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis. Default:
-    ///     the shape of `a`.
+    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis.
+    ///     Default: the shape of `a`.
     /// axes : int or sequence of int, optional
-    ///     Axes to transform. An axis given twice is transformed twice. Default: the last ``len(s)`` axes, all axes without `s`.
+    ///     Axes to transform. An axis given twice is transformed twice. Default: the last ``len(s)`` axes, all axes without
+    ///     `s`.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the transformed axes of lengths `s`. complex128 for float64 and complex128 input, else complex64.
+    ///     Shape of `a` with the transformed axes of lengths `s`. complex128 for float64 and complex128 input, else
+    ///     complex64.
     ///
     /// Raises
     /// ------
@@ -453,20 +458,21 @@ transforms_of_several! {
     /// a : array_like
     ///     Real or complex input of at least two axes.
     /// s : int or sequence of int, optional
-    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis. Default:
-    ///     the shape of `a`.
+    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis.
+    ///     Default: the shape of `a`.
     /// axes : int or sequence of int, optional
     ///     Axes to transform. Default: the last two.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the transformed axes of lengths `s`. complex128 for float64 and complex128 input, else complex64.
+    ///     Shape of `a` with the transformed axes of lengths `s`. complex128 for float64 and complex128 input, else
+    ///     complex64.
     ///
     /// Raises
     /// ------
@@ -492,21 +498,22 @@ transforms_of_several! {
     /// a : array_like
     ///     Real input. The imaginary part of complex input is ignored.
     /// s : int or sequence of int, optional
-    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis. Default:
-    ///     the shape of `a`.
+    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis.
+    ///     Default: the shape of `a`.
     /// axes : int or sequence of int, optional
-    ///     Axes to transform. An axis given twice is transformed twice. Default: the last ``len(s)`` axes, all axes without `s`.
+    ///     Axes to transform. An axis given twice is transformed twice. Default: the last ``len(s)`` axes, all axes without
+    ///     `s`.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the transformed axes of lengths `s`, the last of them ``n // 2 + 1``. complex128 for float64 and
-    ///     complex128 input, else complex64.
+    ///     Shape of `a` with the transformed axes of lengths `s`, the last of them ``n // 2 + 1``. complex128 for float64
+    ///     and complex128 input, else complex64.
     ///
     /// Raises
     /// ------
@@ -535,21 +542,21 @@ transforms_of_several! {
     /// a : array_like
     ///     Real input of at least two axes. The imaginary part of complex input is ignored.
     /// s : int or sequence of int, optional
-    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis. Default:
-    ///     the shape of `a`.
+    ///     Length of each transformed axis, which is truncated or zero-padded to it; -1 keeps the length of the axis.
+    ///     Default: the shape of `a`.
     /// axes : int or sequence of int, optional
     ///     Axes to transform. Default: the last two.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the transformed axes of lengths `s`, the last of them ``n // 2 + 1``. complex128 for float64 and
-    ///     complex128 input, else complex64.
+    ///     Shape of `a` with the transformed axes of lengths `s`, the last of them ``n // 2 + 1``. complex128 for float64
+    ///     and complex128 input, else complex64.
     ///
     /// Raises
     /// ------
@@ -577,10 +584,11 @@ transforms_of_several! {
     ///     Length of each transformed axis of the result; -1 means the default. Default: the shape of `a`, but
     ///     ``2 * (length - 1)`` for the last transformed axis.
     /// axes : int or sequence of int, optional
-    ///     Axes to transform. An axis given twice is transformed twice. Default: the last ``len(s)`` axes, all axes without `s`.
+    ///     Axes to transform. An axis given twice is transformed twice. Default: the last ``len(s)`` axes, all axes without
+    ///     `s`.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
@@ -621,8 +629,8 @@ transforms_of_several! {
     /// axes : int or sequence of int, optional
     ///     Axes to transform. Default: the last two.
     /// norm : {'backward', 'ortho', 'forward'} or None, optional
-    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its square
-    ///     root. None means 'backward'. Default: 'backward'.
+    ///     'backward' divides the inverse transform by the length, 'forward' the forward transform, 'ortho' both by its
+    ///     square root. None means 'backward'. Default: 'backward'.
     /// stream : Stream or Device, optional
     ///     Where the operation runs. Default: the default stream of the default device.
     ///
@@ -708,8 +716,8 @@ cosines! {
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the axis of length `n`. float32, or float64 for float64 input. Complex input gives complex64 or
-    ///     complex128: real and imaginary parts are transformed separately.
+    ///     Shape of `a` with the axis of length `n`. float32, or float64 for float64 input. Complex input gives complex64
+    ///     or complex128: real and imaginary parts are transformed separately.
     ///
     /// Raises
     /// ------
@@ -731,8 +739,8 @@ cosines! {
     /// - type 3: ``y[k] = x[0] + 2 * sum(x[j] * cos(pi * j * (2*k + 1) / (2*n)))``, period ``2 * n``
     /// - type 4: ``y[k] = 2 * sum(x[j] * cos(pi * (2*j + 1) * (2*k + 1) / (4*n)))``, period ``2 * n``
     ///
-    /// These are SciPy's conventions. Computed by a Fourier transform of the symmetric extension of the input (J. Makhoul, A Fast
-    /// Cosine Transform in One and Two Dimensions, 1980).
+    /// These are SciPy's conventions. Computed by a Fourier transform of the symmetric extension of the input (J. Makhoul,
+    /// A Fast Cosine Transform in One and Two Dimensions, 1980).
     ///
     /// Examples
     /// --------
@@ -763,8 +771,8 @@ cosines! {
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the axis of length `n`. float32, or float64 for float64 input. Complex input gives complex64 or
-    ///     complex128: real and imaginary parts are transformed separately.
+    ///     Shape of `a` with the axis of length `n`. float32, or float64 for float64 input. Complex input gives complex64
+    ///     or complex128: real and imaginary parts are transformed separately.
     ///
     /// Raises
     /// ------
@@ -810,8 +818,8 @@ cosines! {
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the axis of length `n`. float32, or float64 for float64 input. Complex input gives complex64 or
-    ///     complex128: real and imaginary parts are transformed separately.
+    ///     Shape of `a` with the axis of length `n`. float32, or float64 for float64 input. Complex input gives complex64
+    ///     or complex128: real and imaginary parts are transformed separately.
     ///
     /// Raises
     /// ------
@@ -864,8 +872,8 @@ cosines! {
     /// Returns
     /// -------
     /// array
-    ///     Shape of `a` with the axis of length `n`. float32, or float64 for float64 input. Complex input gives complex64 or
-    ///     complex128: real and imaginary parts are transformed separately.
+    ///     Shape of `a` with the axis of length `n`. float32, or float64 for float64 input. Complex input gives complex64
+    ///     or complex128: real and imaginary parts are transformed separately.
     ///
     /// Raises
     /// ------
@@ -1083,29 +1091,32 @@ fn ifftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyRes
 /// win_length : int, optional
 ///     Length of the default window, at most `n_fft`. Ignored where `window` is given. Default: `n_fft`.
 /// window : array_like, optional
-///     Real window of one axis and at most `n_fft` elements, zero-padded on both sides to `n_fft`. Default: `win_length` ones.
+///     Real window of one axis and at most `n_fft` elements, zero-padded on both sides to `n_fft`. Default:
+///     `win_length` ones.
 /// center : bool, optional
-///     Pad the signal by ``n_fft // 2`` on both sides, so that frame `t` is centred on sample ``t * hop_length``. Default: True.
+///     Pad the signal by ``n_fft // 2`` on both sides, so that frame `t` is centred on sample ``t * hop_length``.
+///     Default: True.
 /// pad_mode : str, optional
 ///     Mode of this padding, as in `mx.pad`. Default: 'reflect'.
 /// norm : {'backward', 'ortho', 'forward'} or None, optional
 ///     Scaling of the transforms, as in `fft`. Default: 'backward'.
 /// onesided : bool, optional
-///     Compute only the ``n_fft // 2 + 1`` non-negative frequencies. Default: True for a real signal, False for a complex one.
+///     Compute only the ``n_fft // 2 + 1`` non-negative frequencies. Default: True for a real signal, False for a
+///     complex one.
 /// stream : Stream or Device, optional
 ///     Where the operation runs. Default: the default stream of the default device.
 ///
 /// Returns
 /// -------
 /// array
-///     Shape ``(..., frequency, frame)``, with ``1 + (padded_time - n_fft) // hop_length`` frames. complex128 for float64 and
-///     complex128 input, else complex64.
+///     Shape ``(..., frequency, frame)``, with ``1 + (padded_time - n_fft) // hop_length`` frames. complex128 for
+///     float64 and complex128 input, else complex64.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     If the padded signal is shorter than a frame, `n_fft` or `hop_length` is not positive, the window is longer than a frame,
-///     not real or not of one axis, or `pad_mode` or `norm` is unknown.
+///     If the padded signal is shorter than a frame, `n_fft` or `hop_length` is not positive, the window is longer than
+///     a frame, not real or not of one axis, or `pad_mode` or `norm` is unknown.
 ///
 /// See Also
 /// --------
@@ -1180,17 +1191,15 @@ fn stft(
 /// Raises
 /// ------
 /// ValueError
-///     If the matrix has fewer than two axes or no frames, `n_fft` or `hop_length` is not positive, `length` is negative, the
-///     window is longer than a frame, or `norm` is unknown.
+///     If the matrix has fewer than two axes or no frames, `n_fft` or `hop_length` is not positive, `length` is
+///     negative, the window is longer than a frame, or `norm` is unknown.
 ///
 /// See Also
 /// --------
 /// stft, irfft
 ///
-/// Notes
-/// -----
-/// The inverse transforms are multiplied by the window, added where frames overlap, and divided by the sum of the squared
-/// windows, which is clamped to at least 1e-8.
+/// Notes ----- The inverse transforms are multiplied by the window, added where frames overlap, and divided by the sum
+/// of the squared windows, which is clamped to at least 1e-8.
 ///
 /// Examples
 /// --------
