@@ -213,7 +213,7 @@ impl NamespaceInfo {
     ///
     /// Examples
     /// --------
-    /// >>> mx.__array_namespace_info__().default_dtypes()["integral"]
+    /// >>> mx.__array_namespace_info__().default_dtypes().get("integral")
     /// umber.core.int32
     #[pyo3(signature = (*, device = None))]
     fn default_dtypes<'py>(
@@ -294,7 +294,7 @@ impl NamespaceInfo {
 ///
 /// Examples
 /// --------
-/// >>> mx.__array_namespace_info__().default_dtypes()["real floating"]
+/// >>> mx.__array_namespace_info__().default_dtypes().get("real floating")
 /// umber.core.float32
 #[pyfunction]
 fn __array_namespace_info__() -> NamespaceInfo {

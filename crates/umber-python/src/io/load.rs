@@ -76,8 +76,8 @@ use crate::made::Made;
 /// >>> with tempfile.TemporaryDirectory() as folder:
 /// ...     mx.savez(f"{folder}/a.npz", x=mx.ones(2), n=mx.array(3))
 /// ...     arrays = mx.load(f"{folder}/a.npz", mmap=False)
-/// >>> arrays["x"], arrays["n"]
-/// (array([1, 1], dtype=float32), array(3, dtype=int32))
+/// >>> arrays
+/// {'x': array([1, 1], dtype=float32), 'n': array(3, dtype=int32)}
 #[pyfunction]
 #[pyo3(signature = (file, /, format = None, return_metadata = false, *, mmap = true, float8 = false, stream = None))]
 fn load<'py>(

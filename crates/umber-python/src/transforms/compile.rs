@@ -1,4 +1,4 @@
-//! `compile`: Python functions traced once for every structure, shapes and dtypes of their arguments.
+//! `compile`: Python functions traced once for each structure, shapes and dtypes of their arguments.
 
 use std::sync::Arc;
 
@@ -25,31 +25,31 @@ struct CompiledFunction {
     whole: Whole,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
-    /// State that the function reads besides its arguments.
+    /// State that the function reads, besides its arguments.
     inputs: Py<PyAny>,
-    /// State that it changes besides returning.
+    /// State that the function changes, besides its results.
     outputs: Py<PyAny>,
     lengths: Lengths,
     objects: Objects,
     graphs: Cache<Answer>,
-    /// Of a shapeless function: graphs with what they know of other lengths, by what calls have in common.
+    /// For a shapeless function: families of graphs that cover several lengths, by the class of the call.
     families: Cache<(Family, Arc<Form>)>,
 }
 
-/// A graph and what becomes of the arrays it gives.
+/// A graph, and the destination of its outputs.
 struct Answer {
     graph: CompiledGraph,
     form: Arc<Form>,
 }
 
-/// How the arrays that a graph gives are handed back.
+/// Destination of the outputs of a graph.
 struct Form {
     returned: Tree<()>,
     /// How many arrays are returned.
     count: usize,
-    /// Where in `outputs` the state arrays go.
+    /// Positions in `outputs` of the state arrays.
     state: Spot,
-    /// What is no longer in `outputs` then.
+    /// Entries that the function removed from `outputs`.
     gone: Vec<Gone>,
 }
 
@@ -63,14 +63,14 @@ impl Form {
 
 /// The arguments of a call.
 enum Arguments {
-    /// Arrays by position, the usual case, need no tree.
+    /// Only positional arrays: the common case, which needs no tree.
     Arrays,
-    /// Any: the tuple of those by position, and the dict of those by name.
+    /// General case: the tuple of positional arguments and the dict of keyword arguments.
     Tree(Tree),
 }
 
 impl Arguments {
-    /// The same with other arrays, in order.
+    /// Rebuild the arguments with other arrays, in order.
     fn rebuild<'py>(
         &self,
         py: Python<'py>,
@@ -90,7 +90,7 @@ impl Arguments {
     }
 }
 
-/// The arguments of a call, if they are arrays by position.
+/// The arguments of a call, if all are positional arrays.
 fn arrays_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Option<Vec<Array>> {
     if kwargs.is_some_and(|kwargs| !kwargs.is_empty()) {
         return None;
@@ -99,14 +99,14 @@ fn arrays_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> O
     args.iter_borrowed().map(array).collect()
 }
 
-/// A call taken apart.
+/// A call, flattened.
 struct Call {
     arguments: Arguments,
-    /// The arrays in it, then those of the state.
+    /// Arrays of the arguments, then those of the state.
     arrays: Vec<Array>,
-    /// How many of them are arguments.
+    /// Number of arrays in the arguments.
     given: usize,
-    /// What else it must have in common with others.
+    /// Encoding of the structure and the constants, which must be equal for a graph to be reused.
     constants: Vec<u8>,
 }
 
@@ -143,13 +143,13 @@ impl CompiledFunction {
         let tracing = compile::begin(&call.arrays, self.lengths);
         let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
         let (state, before) = (Held::of(&self.inputs, py)?, Held::of(&self.outputs, py)?);
-        // Objects made from here on are the function's own.
+        // Array objects created from here on belong to the function.
         let known = state.places.iter().chain(&before.places);
         let own = known.map(|place| place.object.get().address());
         let inside = outside::enter(own.collect());
         let found = self.run_traced(py, call, arguments, (&state, rest), &before);
         drop(inside);
-        // Whatever happened, what the function only reads is what it was; and all of it if the call failed.
+        // Restore the state that the function only reads, and all state if the call failed.
         let kept = if found.is_ok() { &before.containers[..] } else { &[] };
         before.restore(py, kept)?;
         state.restore(py, kept)?;
@@ -157,7 +157,7 @@ impl CompiledFunction {
         Ok((tracing.end(&arrays), form))
     }
 
-    /// Call the function with placeholders, and with those of its state (behind the objects they stand for) in place.
+    /// Call the function with placeholders, which also replace the arrays of its state.
     fn run_traced(
         &self,
         py: Python<'_>,
@@ -185,7 +185,7 @@ impl CompiledFunction {
         Ok((Form { returned: returned.structure(py), count, state, gone }, arrays))
     }
 
-    /// What answers calls like this one, made if there is nothing yet.
+    /// Find the graph for this call, or trace and compile one.
     fn answer(&self, py: Python<'_>, call: &Call) -> PyResult<Arc<Answer>> {
         if let Some(answer) = self.graphs.find(&call.arrays, &call.constants) {
             return Ok(answer);
@@ -224,18 +224,18 @@ impl CompiledFunction {
         Ok(keep(Answer { graph, form }))
     }
 
-    /// Hand back what a graph gave.
+    /// Store the outputs of a graph in the state, and return the function's result.
     fn deliver(&self, py: Python<'_>, form: &Form, arrays: &[Array]) -> PyResult<Py<PyAny>> {
         let (returned, state) = arrays.split_at(form.count);
         let outputs = self.outputs.bind(py);
-        // From the end, so that what goes from a list leaves the places before it alone.
+        // From the end, so that removals from a list do not shift the positions that follow in this loop.
         form.gone.iter().rev().try_for_each(|gone| gone.apply(outputs))?;
         form.state.fill(outputs, &mut state.iter())?;
         form.returned.rebuild(py, returned)
     }
 }
 
-/// What calls of a shapeless function have in common: all but lengths greater than one.
+/// Class of a call of a shapeless function: everything except lengths greater than one.
 fn class(call: &Call) -> Vec<u8> {
     let mut class = call.constants.clone();
     for array in &call.arrays {
@@ -276,7 +276,7 @@ impl CompiledFunction {
         visit.call(&self.inputs)?;
         visit.call(&self.outputs)?;
         visit.call(self.objects.known())?;
-        // Several graphs may share a form, whose references count once.
+        // Several graphs may share a form, whose references must be visited once.
         let mut shown: Vec<*const Form> = Vec::new();
         let mut show = |form: &Arc<Form>| {
             if shown.contains(&Arc::as_ptr(form)) {

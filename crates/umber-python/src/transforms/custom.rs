@@ -106,12 +106,12 @@ impl CustomFunction {
         Ok(CustomFunction { whole: Whole::YES, fun: f.clone().unbind(), rules: Mutex::default() })
     }
 
-    /// The name, the place and the documentation of the function.
+    /// Copy the name, the module and the documentation of the function.
     fn __init__(slf: &Bound<'_, Self>, f: &Bound<'_, PyAny>) -> PyResult<()> {
         call_as(slf.as_any(), f)
     }
 
-    /// The function itself. Of instances only: the class wraps nothing.
+    /// `__wrapped__`, the function itself, which only instances have.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match name {
             "__wrapped__" => Ok(self.fun.bind(py).clone()),
@@ -280,7 +280,7 @@ impl CustomFunction {
             return Ok(());
         }
         visit.call(&self.fun)?;
-        // Locked only by who changes it: then it is not garbage.
+        // The lock is held only while a rule is set: then the object is reachable.
         let Ok(rules) = self.rules.try_lock() else { return Ok(()) };
         visit.call(&rules.vjp)?;
         visit.call(&rules.jvp)?;
@@ -288,11 +288,11 @@ impl CustomFunction {
     }
 }
 
-/// The arguments of a call with their arrays told apart.
+/// The arguments of a call, flattened.
 struct Called {
     positional: Tree,
     named: Tree,
-    /// Those of the positional arguments first.
+    /// Arrays of the positional arguments, then those of the keyword arguments.
     arrays: Vec<Array>,
 }
 
@@ -309,7 +309,7 @@ impl Called {
         Ok(Called { positional, named, arrays })
     }
 
-    /// Call `fun` with other arrays. It gets handles of its own, so what it does to them is not seen outside.
+    /// Call `fun` with other arrays, in new array objects: in-place updates of these have no effect outside.
     fn call<'py>(&self, fun: &Bound<'py, PyAny>, arrays: &[Array]) -> PyResult<Bound<'py, PyAny>> {
         let py = fun.py();
         let (positional, named) = arrays.split_at(self.positional.count());
@@ -325,12 +325,12 @@ struct PyRules {
     arguments: Tree<()>,
     keywords: Tree<()>,
     outputs: Tree<()>,
-    /// How many arrays are in positional arguments; those of keywords follow.
+    /// Number of arrays in the positional arguments; those of the keyword arguments follow.
     positional: usize,
 }
 
 impl PyRules {
-    /// What rules get as arguments: the only positional one, or the tuple of all; and what it is called.
+    /// Argument of the rules, and its name in messages: the only positional argument, or the tuple of all.
     fn primals(&self) -> (&Tree<()>, &'static str) {
         match &self.arguments {
             Tree::Tuple(items, _) if items.len() == 1 => (&items[0], "args[0]"),
@@ -458,7 +458,7 @@ impl PyRules {
     }
 }
 
-/// A rule may answer a tuple of one where there is one, or only the array where there is only one array.
+/// Accept a tuple of one for a single value, and a bare array for a structure with one array.
 fn unwrapped<'py>(tree: &Tree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = returned.py();
     if returned.is_instance_of::<PyArray>() && !matches!(tree, Tree::Array(())) && tree.count() == 1 {
@@ -480,7 +480,7 @@ fn array_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Array> {
     })
 }
 
-/// Derivatives with respect to `like` in what a rule answered.
+/// Extract the derivatives with respect to `like` from the result of a rule.
 fn derivatives(
     what: &str,
     tree: &Tree<()>,
@@ -531,7 +531,7 @@ impl Rules for PyRules {
     }
 }
 
-/// A function whose intermediate values are computed again for its gradient.
+/// Function whose intermediate values are recomputed for its gradient.
 #[pyclass(name = "CheckpointFunction", module = "umber.core", frozen, dict, weakref)]
 struct CheckpointFunction {
     whole: Whole,
@@ -549,7 +549,7 @@ impl CheckpointFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let called = Called::new(py, args, kwargs)?;
-        // What its loops would keep for a backward pass is computed again with them.
+        // Loops inside need not keep carries for a backward pass: they are recomputed, too.
         let trace = Trace::forwards(&called.arrays).or_raise()?;
         let returned = called.call(self.fun.bind(py), &trace.inputs)?;
         let outputs = Tree::of(&returned)?;

@@ -18,7 +18,7 @@ pub(crate) fn arrays_of<'py>(
 ) -> PyResult<Vec<Array>> {
     let (mut arrays, mut states) = (Vec::new(), Vec::new());
     for arg in args {
-        // One array, the usual case, needs no tree.
+        // One array, the common case, needs no tree.
         match arg.cast::<PyArray>() {
             Ok(array) => arrays.push(array.get().get()),
             Err(_) => {
@@ -68,7 +68,7 @@ fn eval_arrays<'py>(
     first: Option<&Bound<'py, PyAny>>,
     rest: &Bound<'py, PyTuple>,
 ) -> PyResult<()> {
-    // One array, the usual case, needs no tuple.
+    // One array, the common case, needs no tuple.
     if rest.is_empty()
         && let Some(Ok(array)) = first.map(|first| first.cast::<PyArray>())
     {
@@ -112,16 +112,15 @@ fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
 /// [`eval_arrays`] as PyO3 calls it.
 static EVAL: OnceLock<ffi::PyCFunctionFastWithKeywords> = OnceLock::new();
 
-/// `eval` of one array that is there, which programs with small arrays often ask for: nothing to read arguments for. Any other
-/// call goes on to [`EVAL`].
+/// Fast path of `eval` for one evaluated array, which needs no argument parsing. Any other call is forwarded to [`EVAL`].
 unsafe extern "C" fn eval_there(
     own: *mut ffi::PyObject,
     arguments: *const *mut ffi::PyObject,
     count: isize,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter calls with its lock held and as many arguments as it says; this looks at a field and is called
-    // once EVAL is there.
+    // SAFETY: the interpreter calls with its lock held and passes `count` arguments; this reads a field, and is installed
+    // after EVAL is set.
     unsafe {
         if count == 1 && names.is_null() {
             let py = Python::assume_attached();
@@ -136,7 +135,7 @@ unsafe extern "C" fn eval_there(
     }
 }
 
-/// [`eval_there`] before the C function of `eval`.
+/// Install [`eval_there`] in front of the C function of `eval`.
 pub(crate) fn before_eval(original: ffi::PyCFunctionFastWithKeywords) -> ffi::PyCFunctionFastWithKeywords {
     EVAL.get_or_init(|| original);
     eval_there

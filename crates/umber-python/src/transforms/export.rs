@@ -21,14 +21,14 @@ use crate::enter::{OrRaise, enter, to_exception};
 use crate::made::Made;
 use crate::trees::Tree;
 
-/// The arrays of a call: by position, and by name in the order of the names.
+/// The arrays of a call: positional, and by name in sorted order.
 struct Call {
     positional: Vec<Array>,
     keywords: Vec<(String, Array)>,
 }
 
 impl Call {
-    /// Arrays one by one and by name, or one sequence of arrays, or one dict of them, or both.
+    /// Accept separate arrays and keyword arguments, or one sequence of arrays, one dict of them, or both.
     fn of<'py>(op: &str, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Call> {
         let mut names: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
         let mut push_names = |dict: &Bound<'py, PyDict>| -> PyResult<()> {
@@ -80,7 +80,7 @@ impl Call {
     }
 }
 
-/// What `fun` returns for placeholders, those of a call by name last.
+/// Call `fun` with placeholders, those of keyword arguments last.
 fn run(
     py: Python<'_>,
     fun: &Bound<'_, PyAny>,
@@ -97,7 +97,7 @@ fn run(
     outputs_of(&call_user(fun, args, Some(&kwargs))?)
 }
 
-/// Trace `fun` on placeholders like the arrays of a call.
+/// Trace `fun` on placeholders with the specs of a call's arrays.
 fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -> PyResult<Exported> {
     let lengths = if shapeless { Lengths::Free } else { Lengths::Fixed };
     let follow = |signature: &Signature| -> PyResult<Traced> {
@@ -114,7 +114,7 @@ fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -
     Exported::new(signature, &traced).or_raise()
 }
 
-/// What `trace` fails with: an error of the function that is traced, or one of umber's.
+/// Error of `trace`: an exception of the traced function, or an error of umber.
 struct Failure(PyErr);
 
 impl From<umber_core::Error> for Failure {
@@ -123,7 +123,7 @@ impl From<umber_core::Error> for Failure {
     }
 }
 
-/// One array, or those of a tuple or list.
+/// Extract one array, or those of a tuple or list.
 fn outputs_of(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     let wrong = |what: &Bound<'_, PyAny>| -> PyErr {
         let name = what.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
@@ -237,7 +237,7 @@ fn path_of(op: &str, file: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     })
 }
 
-/// An array in what a callback hears: its name, shape and dtype.
+/// Describe an array to a callback: its name, shape and dtype.
 fn told<'py>(py: Python<'py>, slot: usize, spec: &ArraySpec) -> PyResult<Bound<'py, PyTuple>> {
     let shape = PyTuple::new(py, spec.shape.iter())?;
     let dtype = PyDtype(spec.dtype).into_pyobject(py)?;
@@ -248,7 +248,7 @@ fn list<'py>(py: Python<'py>, items: Vec<Bound<'py, PyTuple>>) -> PyResult<Bound
     PyList::new(py, items).map(Bound::into_any)
 }
 
-/// Tell a callback about every part of a program.
+/// Pass every part of a program to a callback.
 fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported) -> PyResult<()> {
     let say = |kind: &str, entries: Vec<(&str, Bound<'_, PyAny>)>| -> PyResult<()> {
         let told = PyDict::new(py);
@@ -270,7 +270,7 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
         .map(|(i, (name, _))| (name.as_str(), letters(first_named + i)).into_pyobject(py))
         .collect::<PyResult<Vec<_>>>()?;
     say("keyword_inputs", vec![("keywords", list(py, named)?)])?;
-    // Constants of the program come after all of its slots: scalars, which are broadcast where they are read.
+    // Scalar constants are numbered after all slots, and broadcast where they are used.
     let mut constants: Vec<(String, Array)> =
         exported.constants.iter().enumerate().map(|(i, array)| (letters(given + i), array.clone())).collect();
     let mut steps: Vec<Recorded<'py>> = Vec::with_capacity(program.steps.len());
@@ -327,7 +327,7 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
     Ok(())
 }
 
-/// An operation as a callback is told of it.
+/// Description of an operation for a callback.
 struct Recorded<'py> {
     spelling: Spelling,
     inputs: Vec<Bound<'py, PyTuple>>,
@@ -360,7 +360,7 @@ struct FunctionExporter {
     fun: Py<PyAny>,
     shapeless: bool,
     metadata: String,
-    /// The traces so far; none once the file is written.
+    /// The traces so far; None after the file is written.
     traces: Mutex<Option<Vec<Exported>>>,
 }
 
@@ -615,7 +615,7 @@ impl ImportedFunction {
                 .enumerate()
                 .map(|(i, trace)| format!(" {}. {}", i + 1, listed(&trace.signature)))
                 .collect();
-            // Where only lengths are wrong, which.
+            // If only lengths differ, name them.
             let reason = self.traces.iter().filter(|trace| trace.is_for(&signature));
             let reason = reason.filter_map(|trace| trace.refusal(&signature)).next_back();
             let reason = reason.map_or_else(String::new, |reason| format!("{reason}; "));
@@ -758,7 +758,7 @@ fn export_to_dot(
                 value.get_type().name()?
             )));
         };
-        // What is named is drawn, too.
+        // Named arrays are outputs, too.
         outputs.push(array.get().get());
         names.push((name.extract()?, array.get().get()));
     }
@@ -770,7 +770,7 @@ fn export_to_dot(
     write_dot(file, export::to_dot(&outputs, &names))
 }
 
-/// Write the graph of a function of these arguments.
+/// Write the graph of a function for these arguments.
 fn function_to_dot(file: &Bound<'_, PyAny>, fun: &Bound<'_, PyAny>, args: &Bound<'_, PyAny>) -> PyResult<()> {
     let primals = grad::primals("export_to_dot", args)?;
     let trace = Trace::with_data(&primals.tree.arrays()).or_raise()?;

@@ -16,7 +16,7 @@ use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::trees::{Place, Tree, class_of};
 
-/// A function that gives the gradient of another, and its value where asked for.
+/// Function that computes the gradient of another, and optionally its value.
 #[pyclass(name = "GradFunction", module = "umber.core", frozen, dict, weakref)]
 struct GradFunction {
     whole: Whole,
@@ -29,7 +29,7 @@ struct GradFunction {
 }
 
 impl GradFunction {
-    /// The scalar array to differentiate in what the function returned.
+    /// The scalar array to differentiate in the function's result.
     fn value<'py>(&self, returned: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         let first = match returned.cast::<PyTuple>() {
             Ok(tuple) if !tuple.is_empty() => tuple.get_item(0)?,
@@ -66,7 +66,7 @@ impl GradFunction {
         self.chosen.check_dtypes(py, &Tree::Array(value.clone().unbind()), "the function's result")?;
         let value = value.get().get();
         let (trees, mut trace) = followed.into_parts();
-        // The backward pass is no part of what is differentiated here.
+        // The backward pass is not part of this trace.
         trace.returned();
         let gradients = match self.chosen.assumed {
             Assumed::Nothing => {
@@ -100,7 +100,7 @@ impl GradFunction {
     }
 }
 
-/// What a function returned, and what came with it where that was announced.
+/// Split the result of a function into value and auxiliary object, if `has_aux` is set.
 pub(super) fn parted<'py>(
     op: &str,
     returned: Bound<'py, PyAny>,
@@ -253,7 +253,7 @@ fn value_and_grad<'py>(
     called_as(made, fun)
 }
 
-/// The arrays of a list argument.
+/// Extract the arrays of a list argument.
 pub(super) fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     if list.is_instance_of::<PyArray>() {
         return Err(PyValueError::new_err(format!("[{op}] {name}: got an array, expected a list of arrays")));
@@ -268,7 +268,7 @@ pub(super) fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<
     list.try_iter()?.enumerate().map(one).collect()
 }
 
-/// Refuse one array or a dict where a list is expected.
+/// Raise ValueError for an array or a dict where a list is expected.
 fn check_list(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<()> {
     let class = class_of(list);
     if list.is_instance_of::<PyArray>() || list.is_instance_of::<PyDict>() {
@@ -280,7 +280,7 @@ fn check_list(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-/// A list of trees of arrays, as a tree.
+/// Convert a list of pytrees of arrays to a tree.
 fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Tree> {
     let py = list.py();
     check_list(op, name, list)?;
@@ -290,7 +290,7 @@ fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Tree> {
     Ok(tree)
 }
 
-/// Refuse whatever is no array.
+/// Raise ValueError for leaves that are not arrays.
 fn check_leaves(py: Python<'_>, op: &str, name: &str, tree: &Tree) -> PyResult<()> {
     tree.visit_places(&Place::Root(name), &mut |leaf, place| match leaf {
         Tree::Other(value) => Err(refused(op, &place.text(py), value.bind(py))),
@@ -302,7 +302,7 @@ fn refused(op: &str, place: &str, value: &Bound<'_, PyAny>) -> PyErr {
     PyValueError::new_err(format!("[{op}] {place}: got {}, expected an array", class_of(value)))
 }
 
-/// Arguments all of which are followed, as a list of the values and as a tree.
+/// Arguments all of which are traced, as a list of the values and as a tree.
 pub(super) struct Primals<'py> {
     list: Bound<'py, PyAny>,
     pub(super) tree: Tree,
@@ -320,8 +320,10 @@ impl<'py> Primals<'py> {
         Ok(Primals { list, tree })
     }
 
-    /// Call `fun` with `inputs` in place of the arrays. The containers get their own back when the answer is dropped,
-    /// until when what was returned must be looked at: it may be one of them.
+    /// Call `fun` with `inputs` in place of the arrays.
+    ///
+    /// Dropping the returned [`Substitution`] restores the containers. The result must be read before: it may be one of
+    /// them.
     pub(super) fn call(
         &self,
         fun: &Bound<'py, PyAny>,
@@ -342,8 +344,8 @@ pub(super) fn primals<'py>(op: &str, list: &Bound<'py, PyAny>) -> PyResult<Prima
     Ok(primals)
 }
 
-/// What a function returned, and what came with it where that was announced. Several results are a list, and so is one
-/// array.
+/// Split the result of a function into outputs and auxiliary object, if `has_aux` is set. A tuple or a single array
+/// becomes a list.
 pub(super) fn outputs<'py>(
     op: &str,
     returned: Bound<'py, PyAny>,
@@ -365,7 +367,7 @@ pub(super) fn outputs<'py>(
     Ok((tree, aux))
 }
 
-/// Outputs, derivatives, and what came with them.
+/// Build the tuple of outputs, derivatives and auxiliary object.
 fn answer<'py>(
     py: Python<'py>,
     outputs: &Tree,
@@ -503,11 +505,11 @@ fn jvp<'py>(
     answer(fun.py(), &outputs, (&pushed, &outputs), aux)
 }
 
-/// Tangents or cotangents as they were given.
+/// Tangents or cotangents as passed by the caller.
 struct Directions<'py> {
     name: &'static str,
     value: Bound<'py, PyAny>,
-    /// The arrays, where nothing is nested.
+    /// The arrays, if `value` is a flat list.
     flat: Option<Vec<Array>>,
 }
 
@@ -524,7 +526,7 @@ fn given_for<'py>(op: &str, name: &'static str, value: &Bound<'py, PyAny>) -> Py
 }
 
 impl Directions<'_> {
-    /// One for each array of `values`: built like them, or a list in their order; of the same shapes.
+    /// Match them with the arrays of `values`: same structure or a flat list, and equal shapes.
     fn like(self, op: &str, one: &str, values: &Tree) -> PyResult<Vec<Array>> {
         let (py, name) = (self.value.py(), self.name);
         let given = match self.flat {

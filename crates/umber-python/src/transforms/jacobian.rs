@@ -28,7 +28,7 @@ enum Direction {
     Reverse,
 }
 
-/// A function that gives the Jacobian of another.
+/// Function that computes the Jacobian of another.
 #[pyclass(name = "JacobianFunction", module = "umber.core", frozen, dict, weakref)]
 struct JacobianFunction {
     whole: Whole,
@@ -262,7 +262,7 @@ fn hessian<'py>(
     jacobian("hessian", first.as_any(), argnums, Direction::Forward, has_aux, assumed)
 }
 
-/// The linear function that another is like at a point.
+/// Derivative of a function at a point, as a linear function; made by `linearize`.
 #[pyclass(name = "LinearFunction", module = "umber.core", frozen, dict, weakref)]
 struct LinearFunction {
     whole: Whole,

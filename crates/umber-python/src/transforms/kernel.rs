@@ -1,4 +1,4 @@
-//! `fast.kernel`: a Python function of scalars, for every element of arrays.
+//! `fast.kernel`: a Python function of scalars, applied to every element of arrays.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use crate::explain::under;
 use crate::made::Made;
 use crate::trees::{Place, Tree};
 
-/// A function of scalars made one of arrays.
+/// Elementwise function of arrays made from a function of scalars.
 #[pyclass(name = "ScalarKernel", module = "umber.core.fast", frozen, dict, weakref)]
 pub(crate) struct ScalarKernel {
     whole: Whole,
@@ -27,13 +27,14 @@ pub(crate) struct ScalarKernel {
 struct Call<'a, 'py> {
     function: &'a Bound<'py, PyAny>,
     arguments: &'a [Operand],
-    /// The arguments as they were given.
+    /// The arguments as passed.
     given: &'a Bound<'py, PyTuple>,
 }
 
 impl Call<'_, '_> {
-    /// What the function gives for every element of arrays that broadcast to `shape`, with as many axes each: how it is nested,
-    /// and its arrays.
+    /// Apply the function to every element of arrays that broadcast to `shape` and have as many axes.
+    ///
+    /// Returns the structure of its result, and the arrays.
     fn run(&self, arrays: &[Array], shape: &[usize]) -> PyResult<(Tree, Vec<Array>)> {
         let Some((&length, inner)) = shape.split_first() else { return self.once(arrays) };
         let mut axes = Vec::with_capacity(arrays.len());
@@ -50,7 +51,7 @@ impl Call<'_, '_> {
         Ok((tree, stacked))
     }
 
-    /// What the function gives for scalars, which take the places of the arguments that are arrays.
+    /// Call the function once, with scalars in place of the array arguments.
     fn once(&self, scalars: &[Array]) -> PyResult<(Tree, Vec<Array>)> {
         let py = self.function.py();
         let mut scalars = scalars.iter();
@@ -105,7 +106,7 @@ impl ScalarKernel {
         let shape = ops::broadcast_all("kernel", &arrays).or_raise()?[0].shape().clone();
         let call = Call { function: self.function.bind(py), arguments: &arguments, given: args };
         let (tree, outputs) = if arrays.iter().all(|array| *array.shape() == shape) && shape.ndim() > 1 {
-            // One axis for all: fewer steps, and the same elements.
+            // Merge the axes: fewer nested traces, and the same elements.
             let flat = arrays.iter().map(|array| ops::reshape(array, &[shape.size() as i64]));
             let (tree, outputs) =
                 call.run(&flat.collect::<umber_core::Result<Vec<_>>>().or_raise()?, &[shape.size()])?;

@@ -14,7 +14,7 @@ use super::{call_user, called_as};
 use crate::enter::{OrRaise, to_exception};
 use crate::trees::{Place, Tree, class_of, dict_of};
 
-/// A function that maps another over an axis of its arguments.
+/// Function that maps another over batch axes of its arguments.
 #[pyclass(name = "VmapFunction", module = "umber.core", frozen, dict, weakref)]
 struct VmapFunction {
     whole: Whole,
@@ -28,7 +28,7 @@ fn is_axis(axes: &Bound<'_, PyAny>) -> bool {
     axes.is_none() || (axes.is_instance_of::<PyInt>() && !axes.is_instance_of::<PyBool>())
 }
 
-/// The axis of every array in `tree`: `axes` is one for all, or a tree whose leaves stand for subtrees.
+/// Expand `axes` to one axis per array of `tree`: one value applies to all arrays of its subtree.
 pub(super) fn spread<A>(
     op: &str,
     name: &str,
@@ -163,7 +163,7 @@ impl VmapFunction {
         let mut axes = Vec::new();
         let in_axes = self.in_axes.bind(py);
         let mut over = |tree: &Tree, place| spread("vmap", "in_axes", in_axes, tree, place, &mut axes);
-        // One dict of axes for one dict argument may be given without a tuple around it.
+        // For a single dict argument, a dict of axes is accepted without a tuple around it.
         match &positional {
             Tree::Tuple(items, _) if items.len() == 1 && in_axes.is_instance_of::<PyDict>() => {
                 over(&items[0], &Place::Root("args[0]"))?;
@@ -225,7 +225,7 @@ impl VmapFunction {
     }
 }
 
-/// Axes as given, `None` among them; 0 where none are.
+/// Axes as passed, which may be None; 0 if omitted.
 struct AxesArg(Option<Py<PyAny>>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for AxesArg {

@@ -11,7 +11,7 @@ use super::leaves::Leaves;
 use crate::args::Operand;
 use crate::enter::OrRaise;
 
-/// Follow the functions one after the other and record the choice.
+/// Trace the functions one after the other, and record the operation that selects one.
 fn follow(
     op: &str,
     mut branches: Branches,

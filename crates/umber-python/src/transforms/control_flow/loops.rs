@@ -16,7 +16,7 @@ use crate::convert::from_object;
 use crate::enter::{OrRaise, to_exception};
 use crate::made::Made;
 
-/// What `checkpoint` says.
+/// Parse the argument `checkpoint`.
 fn checkpoint(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Checkpoint> {
     let Some(value) = value else { return Ok(Checkpoint::EveryStep) };
     if let Ok(text) = value.extract::<String>()
@@ -33,7 +33,7 @@ fn checkpoint(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Checkpoint
     }
 }
 
-/// What `unroll` says.
+/// Parse the argument `unroll`.
 fn unroll(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(value) = value else { return Ok(1) };
     if value.is_instance_of::<PyBool>() {
@@ -48,7 +48,7 @@ fn unroll(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     }
 }
 
-/// A number of rows that was given.
+/// Parse a number of rows.
 fn rows(op: &str, name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
     let to_rows = |value: i64| {
         usize::try_from(value).map_err(|_| {
@@ -71,7 +71,7 @@ fn yield_dtypes(init: &mut Leaves, carry: &[Array]) -> PyResult<bool> {
     Ok(is_changed)
 }
 
-/// How often a function is followed anew since numbers gave way; dtypes only grow, so it ends by itself long before.
+/// Maximum number of traces while Python numbers in the carry adopt dtypes. Dtypes only widen, so few are needed.
 const MOST_TRIES: usize = 8;
 
 /// Carry a value through the rows of arrays: ``carry, y = f(carry, x)`` for each row ``x``, in order.
@@ -176,7 +176,7 @@ fn scan<'py>(
 
 /// A bound of `fori_loop`.
 fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<LoopBound> {
-    // Not of an array: that would compute it.
+    // Not for an array: that would evaluate it.
     if !value.is_instance_of::<crate::array::PyArray>()
         && let Ok(number) = value.extract::<i64>()
     {
@@ -335,7 +335,7 @@ fn while_loop<'py>(
     Err(PyTypeError::new_err("[while_loop] the dtypes of the carry do not settle"))
 }
 
-/// An error of either side, while a function is followed.
+/// Error while a function is traced: from Python or from umber.
 enum Failure {
     Python(PyErr),
     Core(Error),
