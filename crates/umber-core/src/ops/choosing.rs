@@ -85,7 +85,7 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
     if mode == OutOfBounds::Raise {
         super::index_grids::check_inside("choose", &indices, choices.len())?;
     }
-    // Unsigned, a negative index lies outside.
+    // As uint64 a negative index is out of bounds.
     let indices = cast(&indices, DType::UInt64)?;
     let choices = promoted(choices, first.dtype())?;
     let together: Vec<&Array> = choices.iter().chain([&indices]).collect();

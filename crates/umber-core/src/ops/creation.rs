@@ -1,4 +1,4 @@
-//! Arrays from parameters.
+//! Creating arrays: constant values, ranges and structured matrices.
 
 use std::iter::{once, repeat_n};
 
@@ -104,7 +104,7 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     ensure!(step != 0.0, Value("arange"), "got a step of zero, expected another");
     ensure!(dtype != DType::Bool, Type("arange"), "got the dtype bool, expected one of numbers");
     if step.is_infinite() {
-        // One step leads beyond the end.
+        // The first step already leaves the interval.
         let length = u64::from(if step > 0.0 { start < stop } else { start > stop });
         let (start, step) = (Scalar::Float(start), Scalar::Int(1));
         let parameters = ArangeParameters { start, step, length, dtype };
@@ -145,7 +145,7 @@ pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result
     if length > isize::MAX as u128 / 16 {
         bail!(Overflow("arange"), "got {length} elements, expected no more than memory can address");
     }
-    // Elements wrap around in the dtype, so the low 64 bits are all that counts.
+    // Elements wrap around in the dtype, so that only the low 64 bits matter.
     let (start, step) = (Scalar::Int(start as i64), Scalar::Int(step as i64));
     let parameters = ArangeParameters { start, step, length: length as u64, dtype };
     Array::record_one(Arange(Box::new(parameters)), &[])
@@ -246,7 +246,7 @@ fn stepped_whole(start: &Array, stop: &Array, length: i64, count: i64, dtype: DT
     let is_cut = super::not_equal(&super::remainder(&rest, &number(count))?, &number(0))?;
     let near = super::select(&rises, &add(start, &steps)?, &super::subtract(start, &steps)?)?;
     let (zero, one) = (Array::scalar(0, wide), Array::scalar(1, wide));
-    // On the way up a negative value was cut off downwards, on the way down a positive one upwards.
+    // An ascending negative value was rounded down, a descending positive one up: both away from zero.
     let is_far = super::select(&rises, &super::less(&near, &zero)?, &super::greater(&near, &zero)?)?;
     let is_far = super::logical_and(&is_far, &is_cut)?;
     let nearer = super::select(&rises, &add(&near, &one)?, &super::subtract(&near, &one)?)?;

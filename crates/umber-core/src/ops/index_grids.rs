@@ -22,7 +22,7 @@ pub(crate) fn unravelled(places: &Array, shape: &Shape) -> Result<Inputs> {
     let mut step = shape.size();
     let mut coordinates = Inputs::new();
     for (axis, &length) in shape.iter().enumerate() {
-        // Only an empty array has no step, and no places either.
+        // A length of zero means an empty array, which has no indices.
         step = step.checked_div(length).unwrap_or(0);
         let whole = match step {
             0 | 1 => places.clone(),
@@ -258,7 +258,7 @@ pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
             let picked = if dtype == DType::Bool {
                 super::searching::flatnonzero(array)?
             } else if array.size() == 0 {
-                // Nothing has no integers in it that could be missed.
+                // An empty array has no elements of a wrong dtype.
                 cast(array, DType::UInt32)?
             } else {
                 ensure!(dtype.is_integer(), Type("ix_"), "got indices of dtype {dtype}, expected integers");

@@ -141,7 +141,7 @@ fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> 
     if length == 0 {
         return nothing(a, count, fill);
     }
-    // One more than asked for: the end of the last run.
+    // One more than requested: the end of the last run.
     let bounds = Nonzero::of(&runs.is_first, count + 1)?;
     let starts = slice_along(&bounds, 0, 0, count)?;
     let ends = slice_along(&bounds, 0, 1, count)?;
@@ -158,7 +158,7 @@ fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> 
     let counts = cast(&sub(&ends, &starts)?, counted(length))?;
     let rank = cumsum(&cast(&runs.is_first, DType::Int64)?, ScanOrder::along(0), None)?;
     let rank = sub(&rank, &constant(&rank, 1))?;
-    // Those that there was no room for count as the last one.
+    // Elements that the size excludes get the last index.
     let rank = binary(BinaryKind::Minimum, &rank, &constant(&rank, (count as i64 - 1).max(0)))?;
     let rank = cast(&rank, DType::UInt32)?;
     let inverse = Places::grid("unique", &[0], smallvec::smallvec![runs.order.clone()]).write(
@@ -268,7 +268,7 @@ fn picked(a: &Array, mask: Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Array; 3]> {
-    // What is common is decided before the dtype of both rounds it.
+    // Common elements are determined exactly, before values are rounded to the promoted dtype.
     let dtype = promote(a.dtype(), b.dtype());
     let (a, b) = (reshape(a, [a.size()])?, reshape(b, [b.size()])?);
     let sides = [&a, &b].map(|side| {

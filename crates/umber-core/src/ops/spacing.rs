@@ -98,7 +98,7 @@ pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DTyp
         "got {start} and {stop}, expected finite numbers of one sign, none of them zero"
     );
     if !(stop / start).is_normal() {
-        // Twice the root of a factor that no number says.
+        // The ratio overflows or underflows; its square root does not, and is applied twice.
         let half = (stop.abs().log10() - start.abs().log10()) / 2.0;
         let roots = logspace(0.0, half, length, endpoint, 10.0, DType::Float64)?;
         let ends = (&multiply(&roots, &weak(start.into(), &roots))?, &weak(stop.into(), &roots));
@@ -145,7 +145,7 @@ pub fn geomspace_between(
     let one = Array::scalar(1.0, wide);
     let near = |end: &Array| select(&is_extreme, &one, end);
     let near = log10(&divide(&near(&stop)?, &near(&start)?)?)?;
-    // Twice the root of a factor that no number says.
+    // The ratio may overflow or underflow; its square root does not, and is applied twice.
     let exponent = select(&is_extreme, &half_distance(&start, &stop)?, &near)?;
     let (zero, ten) = (Array::scalar(0.0, DType::Float64), Array::scalar(10.0, DType::Float64));
     let factors = logspace_between(&zero, &exponent, length, endpoint, &ten, 0, wide)?;
@@ -203,7 +203,7 @@ fn scaled(
         values = select(&is_last, stop, &values)?;
     }
     if dtype.is_integer() {
-        // A factor that is off by one rounding must not take an integer below itself.
+        // A rounding error of the factor must not truncate an integer to its predecessor.
         let nearest = super::round(&values, 0)?;
         let distance = super::abs(&super::subtract(&values, &nearest)?)?;
         let bound = multiply(&super::abs(&nearest)?, &weak(1e-12.into(), &nearest))?;

@@ -1,4 +1,4 @@
-//! Arrays from parameters.
+//! Creating arrays: constant values, ranges, grids and structured matrices.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

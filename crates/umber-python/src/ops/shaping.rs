@@ -1,4 +1,4 @@
-//! Shapes and layouts.
+//! Shapes and memory layouts: reshaping, permuting, joining, splitting, padding.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -59,7 +59,7 @@ fn sort(
     stable: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    // Every order is stable.
+    // Every sort is stable.
     let _ = stable;
     let a = a.alone();
     on(stream, || ops::sort(&a, axis, order(descending))).map(Made::from)
@@ -113,7 +113,7 @@ fn argsort(
     stable: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    // Every order is stable.
+    // Every sort is stable.
     let _ = stable;
     let a = a.alone();
     on(stream, || ops::argsort(&a, axis, order(descending))).map(Made::from)

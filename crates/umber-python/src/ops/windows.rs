@@ -353,7 +353,7 @@ fn geomspace(
     let (first, last) = ends.arrays();
     let dtype = spaced_dtype(dtype, &[&first, &last]);
     compute(py, stream, || match ends.reals() {
-        // Between arrays the ends of integers are exact.
+        // For integers the function of arrays is used, since it keeps the ends exact.
         Some((start, stop)) if dtype.is_floating() => {
             normalize_axis(OP, axis, 1)?;
             ops::geomspace(start, stop, num, endpoint, dtype)

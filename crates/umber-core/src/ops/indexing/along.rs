@@ -101,7 +101,7 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
         indices.ndim(),
         source.ndim()
     );
-    // Beside the axis both broadcast to a common shape.
+    // Along the other axes both broadcast to a common shape.
     let Some(common) = source.shape().with(axis, 1).broadcast(&indices.shape().with(axis, 1)) else {
         bail!(
             Value(op),
@@ -202,7 +202,7 @@ impl Block {
             let axis = normalize_axis(op, axis, a.ndim())?;
             let place = sorted.iter().position(|&other| other == axis).expect("sorted holds the same axes");
             let first = rules::reshape(&slice_along(&starts, 0, number, 1)?, Shape::scalar())?;
-            // Places below zero would count from the end.
+            // Negative indices would count from the end.
             let length = NumberOfElements { axes: Axes::sorted([axis]), dtype: DType::Int64 }.record(a)?;
             let outside = rules::sub(&first, &length)?;
             let is_negative = binary(BinaryKind::Less, &first, &constant(&first, 0))?;

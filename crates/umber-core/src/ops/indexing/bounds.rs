@@ -23,7 +23,7 @@ pub enum OutOfBounds {
 pub(crate) fn settle(op: &str, indices: &Array, length: usize, mode: OutOfBounds) -> Result<Array> {
     check_integers(op, indices)?;
     let length = length as i64;
-    // The greatest of uint64 are settled before they are cast, which would make them negative.
+    // Large uint64 indices are treated before the cast, which would make them negative.
     let indices =
         if indices.dtype() == DType::UInt64 { indices.clone() } else { cast(indices, DType::Int64)? };
     let settled = match mode {
@@ -45,7 +45,7 @@ pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize)
         return Ok(());
     }
     let known = length as i128;
-    // Of many the extremes say enough, and kernels find them faster.
+    // For many indices the minimum and maximum suffice, and kernels find them faster.
     let telling = if indices.size() <= FEW {
         vec![indices.clone()]
     } else {

@@ -43,7 +43,7 @@ pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array>
     let (rows, columns) = (a.shape()[row], a.shape()[column]);
     let (first_row, first_column) = (offset.min(0).unsigned_abs() as usize, offset.max(0) as usize);
     let length = rows.saturating_sub(first_row).min(columns.saturating_sub(first_column));
-    // In a flattened matrix the diagonal goes on by one row and one column: `columns + 1` elements.
+    // In a flattened matrix neighbours on the diagonal are one row and one column apart: `columns + 1` elements.
     let mut flat = matrices.shape().clone();
     flat.remove(ndim - 1);
     flat.as_mut_slice()[ndim - 2] = rows * columns;

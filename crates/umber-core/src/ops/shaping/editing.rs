@@ -144,7 +144,7 @@ pub fn insert(a: &Array, index: &Index, values: &Array, axis: Option<i64>) -> Re
         return concatenate(&parts, Some(axis as i64));
     }
     let values = fit(&values, &a.shape().with(axis, before.len()))?;
-    // Which element stands at each place of the result: one of `a`, or, counted behind those, one of `values`.
+    // The source of each element of the result: an index into `a` followed by `values`.
     let mut order: Vec<(usize, usize)> = before.iter().enumerate().map(|(i, &place)| (place, i)).collect();
     order.sort_unstable();
     let mut sources = Vec::with_capacity(length + before.len());

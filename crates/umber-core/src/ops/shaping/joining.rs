@@ -150,7 +150,7 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
                 if end < start {
                     note_length_read(a, axis);
                 }
-                // Empty parts are slices, too: as constants they would hold on to the other lengths.
+                // Empty parts are slices, too: constants would fix the other lengths in a shape-generic trace.
                 parts.push(slice_along(a, axis, start, end.saturating_sub(start))?);
                 start = end;
             }
