@@ -1,4 +1,4 @@
-//! `array`: a handle whose content may be rebound, which is what in-place updates are.
+//! `array`: a mutable handle. In-place updates rebind its content.
 
 use std::ops::Range;
 use std::ptr;
@@ -65,13 +65,13 @@ use crate::random_key;
 /// array([1, 2.5], dtype=float16)
 #[pyclass(name = "array", module = "umber.core", frozen, weakref, subclass)]
 pub(crate) struct PyArray {
-    /// The value. In-place updates put another one in its place.
+    /// The content, which in-place updates replace.
     value: Attached<Array>,
-    /// Memory told of by protocols that have no release: kept as long as this object.
+    /// Memory exported by protocols without a release: kept as long as this object.
     pins: Mutex<Vec<Lease>>,
-    /// The trace it was made in.
+    /// The trace in which it was created.
     born: u64,
-    /// Whether an operator in place gave it elements of a higher kind than it had.
+    /// Whether an augmented assignment gave it a dtype of a higher kind.
     widened: AtomicBool,
 }
 
@@ -133,7 +133,7 @@ impl PyArray {
         }
     }
 
-    /// Put another value in place, as a user's update does.
+    /// Replace the content, as an update by the user does.
     pub(crate) fn update(&self, py: Python<'_>, array: Array) -> PyResult<()> {
         if array.is_traced() {
             outside::check_write(self.address(), self.born)?;
@@ -143,17 +143,17 @@ impl PyArray {
         Ok(())
     }
 
-    /// Note that an operator in place gave it elements of a higher kind.
+    /// Record that an augmented assignment gave it a dtype of a higher kind.
     pub(crate) fn note_widened(&self) {
         self.widened.store(true, Ordering::Relaxed);
     }
 
-    /// Did an operator in place give it elements of a higher kind?
+    /// Whether an augmented assignment gave it a dtype of a higher kind.
     pub(crate) fn is_widened(&self) -> bool {
         self.widened.load(Ordering::Relaxed)
     }
 
-    /// Which object it is.
+    /// Identity of the object.
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
@@ -762,7 +762,7 @@ pub(crate) struct ArrayIterator {
     direction: Direction,
 }
 
-/// Which end of an axis comes first.
+/// Direction of an iteration.
 #[derive(Clone, Copy)]
 enum Direction {
     Forward,

@@ -1,4 +1,4 @@
-//! `ArrayLike`: what arrays can be made of.
+//! `ArrayLike`: objects from which an array can be made.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -28,7 +28,16 @@ use crate::made::Made;
 /// [1, 2]
 #[pyclass(name = "ArrayLike", module = "umber.core", frozen)]
 struct ArrayLike {
-    /// The object that is like an array.
+    /// The wrapped object.
+    ///
+    /// Returns
+    /// -------
+    /// object
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ArrayLike([1, 2]).object
+    /// [1, 2]
     #[pyo3(get)]
     object: Py<PyAny>,
 }

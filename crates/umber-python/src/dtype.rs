@@ -1,4 +1,4 @@
-//! `Dtype`, and what stands for one.
+//! `Dtype`, and the objects that are accepted as one.
 
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
@@ -370,7 +370,7 @@ impl PyDtype {
     }
 }
 
-/// Has NumPy this dtype with the package ml_dtypes alone?
+/// Whether NumPy has this dtype only with the package ml_dtypes.
 pub(crate) fn is_of_ml_dtypes(dtype: DType) -> bool {
     dtype == DType::BFloat16 || dtype.is_float8()
 }
@@ -386,14 +386,14 @@ fn letter(kind: Kind) -> &'static str {
     }
 }
 
-/// The dtype that NumPy writes as a letter and a number of bytes: `f8`.
+/// The dtype of a NumPy code: a letter and a number of bytes, such as `f8`.
 fn of_code(code: &str) -> Option<DType> {
     let is_named = |dtype: &DType| format!("{}{}", letter(dtype.kind()), dtype.size()) == code;
     DType::ALL.into_iter().filter(|&dtype| !is_of_ml_dtypes(dtype)).find(is_named)
 }
 
-/// The dtype that an object names: a `Dtype`, a name, one of Python's number types, or NumPy's dtypes and scalar types.
-/// `None` for anything else, `Err` for a name of no dtype.
+/// The dtype that an object stands for: a `Dtype`, a name, a Python number type, or a NumPy dtype or scalar type. `None` for
+/// other objects, `Err` for an unknown name.
 fn named(object: &Bound<'_, PyAny>) -> Option<Result<DtypeArg, String>> {
     let known =
         |name: String| DType::from_name(&name).or_else(|| of_code(&name)).map(DtypeArg::Exact).ok_or(name);
@@ -419,21 +419,21 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Result<DtypeArg, String>> {
         };
         return Some(Ok(named));
     }
-    // Of NumPy's objects only dtypes have a name; arrays and scalars have none.
+    // Among NumPy objects, only dtypes have a name.
     if !is_of_numpy(&object.get_type()) {
         return None;
     }
     Some(known(object.getattr("name").ok()?.extract().ok()?))
 }
 
-/// Is the class one of NumPy's, or of the package that adds further floats to NumPy?
+/// Whether the class belongs to NumPy or ml_dtypes.
 fn is_of_numpy(class: &Bound<'_, PyType>) -> bool {
     let module = class.module().map(|module| module.to_string()).unwrap_or_default();
     let package = module.split('.').next().unwrap_or_default();
     package == "numpy" || package == "ml_dtypes"
 }
 
-/// One of Python's number types, which names a kind of number and leaves the width open.
+/// A Python number type, which stands for a kind of dtype and leaves the width open.
 #[derive(Clone, Copy)]
 pub(crate) enum NumberType {
     /// `int`.
@@ -444,17 +444,17 @@ pub(crate) enum NumberType {
     Complex,
 }
 
-/// A dtype argument: anything that names a dtype.
+/// A dtype argument.
 #[derive(Clone, Copy)]
 pub(crate) enum DtypeArg {
-    /// A dtype by itself or by name.
+    /// A dtype, or its name.
     Exact(DType),
-    /// One of Python's number types.
+    /// A Python number type.
     Number(NumberType),
 }
 
 impl NumberType {
-    /// The dtype that numbers of this type have without an array beside them.
+    /// The dtype of numbers of this type without an array operand.
     fn scalar(self) -> Scalar {
         match self {
             NumberType::Int => Scalar::Int(0),

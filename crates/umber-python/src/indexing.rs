@@ -29,7 +29,7 @@ fn parse(index: &Bound<'_, PyAny>) -> PyResult<Indices> {
         Ok(tuple) if index.is_exact_instance_of::<PyTuple>() => {
             tuple.iter().map(|entry| parse_one(&entry)).collect()
         }
-        // By its iterator, which a class made of tuples may have of its own.
+        // By its iterator, which a subclass of tuple may override.
         Ok(tuple) => tuple.try_iter()?.map(|entry| parse_one(&entry?)).collect(),
         Err(_) => Ok(smallvec::smallvec![parse_one(index)?]),
     }
@@ -68,12 +68,12 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     if entry.is_instance_of::<PyList>() || entry.is_instance_of::<PyTuple>() {
         let array = convert::array(entry, None)?;
         if array.size() == 0 {
-            // An empty list has no numbers that could say what they are.
+            // An empty list has no elements that determine a dtype.
             return Ok(Index::Array(Array::full(array.shape().clone(), Scalar::Int(0), DType::Int32)));
         }
         return of_array(array);
     }
-    // NumPy's integers are indices too; its arrays share their memory, as bytes do, which name no places.
+    // NumPy integers are indices, too. Its arrays share their memory; bytes do as well, but are not indices.
     if !entry.is_instance_of::<PyBytes>()
         && let Some(array) = convert::shared(entry, crate::interop::Copying::IfNeeded)?
     {
@@ -97,7 +97,7 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
 }
 
-/// An index that names nothing but places and whole axes, as loops over an array write it; `None` for any other.
+/// Fast path: an index of integers and full slices only; `None` for any other.
 #[inline]
 fn places_and_axes(index: &Bound<'_, PyAny>) -> Option<SmallVec<[Entry; 4]>> {
     let mut entries = SmallVec::new();
@@ -120,7 +120,7 @@ fn place(entry: &Bound<'_, PyAny>) -> Option<Entry> {
     if entry.is_exact_instance_of::<PyInt>() { entry.extract().ok().map(Entry::Place) } else { None }
 }
 
-/// Is it the slice `:`?
+/// Whether it is the slice `:`.
 fn is_whole(entry: &Bound<'_, PyAny>) -> bool {
     let Ok(slice) = entry.cast::<PySlice>() else { return false };
     let (mut start, mut stop, mut step) = (0, 0, 0);
@@ -128,13 +128,13 @@ fn is_whole(entry: &Bound<'_, PyAny>) -> bool {
     let failed =
         unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) } != 0;
     if failed {
-        // Whoever reads it next says what is wrong.
+        // The general path reports the error.
         drop(PyErr::take(entry.py()));
     }
     !failed && (start, stop, step) == (0, isize::MAX, 1)
 }
 
-/// The value of anything with `__index__`; beyond 64 bits it lies outside every axis.
+/// The value of an object with `__index__`; beyond 64 bits it is out of bounds for every axis.
 fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract::<i64>().map_err(|error| {
         if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
@@ -173,7 +173,7 @@ fn of_array(array: Array) -> PyResult<Index> {
     )))
 }
 
-/// Are places written out in an index expression?
+/// Whether an index expression contains a list of integers.
 fn has_list(index: &Bound<'_, PyAny>) -> bool {
     match index.cast::<PyTuple>() {
         Ok(entries) => entries.iter().any(|entry| entry.is_instance_of::<PyList>()),
@@ -181,14 +181,14 @@ fn has_list(index: &Bound<'_, PyAny>) -> bool {
     }
 }
 
-/// Masks are evaluated where they stand; anything else is only recorded.
+/// Masks are evaluated immediately; all other indices are recorded lazily.
 fn is_lazy(indices: &Indices) -> bool {
     !indices.iter().any(|index| matches!(index, Index::Mask(_)))
 }
 
-/// Compute index arrays that wait: what is written in place is lost to indices that turn out to lie outside later.
+/// Evaluate pending index arrays before an in-place update, so that indices out of bounds raise before it.
 ///
-/// Those that a transform follows have no values to look at yet.
+/// Traced index arrays have no values and are skipped.
 pub(crate) fn settle<'a>(py: Python<'_>, arrays: impl IntoIterator<Item = &'a Array>) -> PyResult<()> {
     let is_pending = |array: &&Array| !array.is_evaluated() && !array.is_traced();
     let pending: Vec<Array> = arrays.into_iter().filter(is_pending).cloned().collect();
@@ -238,7 +238,7 @@ fn write(
         return ops::update(kind, array, indices, &values).or_raise();
     }
     match &indices[..] {
-        // MLX ignores values beyond the number of places.
+        // MLX ignores surplus values.
         [Index::Mask(mask)] if kind == ScatterKind::Set && mask.ndim() > 0 && is_under_mlx() => {
             enter(py, || ops::assign_first(array, mask, &values))
         }
@@ -246,14 +246,14 @@ fn write(
     }
 }
 
-/// Refuse the last step of `a[index] += value` where the sum is of a higher kind than the elements of `a`, which would lose
-/// it in silence: floats among integers, say.
+/// Raise for the last step of `a[index] += value` if the sum is of a higher kind than the elements of `a`: converting it,
+/// for example floats to integers, would lose information silently.
 ///
-/// Python reads the part, adds to it in place, and assigns the object back, which nobody else holds. Under MLX's name the
-/// values are converted, as MLX converts them.
+/// Python reads the part, adds to it in place, and assigns the object back, to which no other reference exists. Under MLX's
+/// name the values are converted, as in MLX.
 fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let Ok(part) = value.cast::<PyArray>() else { return Ok(()) };
-    // SAFETY: a look at a live object's count, with the interpreter lock held.
+    // SAFETY: reads the reference count of a live object, with the interpreter lock held.
     let is_held_elsewhere = || unsafe { ffi::Py_REFCNT(value.as_ptr()) } > 1;
     if !part.get().is_widened() || is_held_elsewhere() || is_under_mlx() {
         return Ok(());
@@ -274,7 +274,7 @@ fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
 impl PyArray {
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         if let Some(entries) = places_and_axes(index) {
-            // SAFETY: a look at fields.
+            // SAFETY: reads fields only.
             let part = unsafe { self.peek(index.py(), |array| ops::indexing::part(array, &entries)) };
             if let Some(part) = part {
                 return Made::sharing(part).object(index.py());
@@ -282,7 +282,7 @@ impl PyArray {
         }
         let indices = under(index.py(), "index", || parse(index))?;
         let array = self.now(index.py());
-        // Places in a list are as constant as integers are, and refused as early.
+        // Indices in a list are constants, so they are checked immediately, as integers are.
         if has_list(index) {
             ops::check_index(&array, &indices).or_raise()?;
         }
@@ -487,12 +487,12 @@ impl ArrayAt {
         };
         let Some(indices) = &self.indices else { return self.update(ScatterKind::Set, value) };
         if !indices.iter().any(|index| matches!(index, Index::Array(_))) {
-            // Nothing is named twice.
+            // No index array: no element occurs twice.
             let old = read(py, &like, indices)?;
             let quotient = Made::from(quotient(&old, &divisor).or_raise()?);
             return self.update(ScatterKind::Set, quotient.object(py)?.as_any());
         }
-        // By all divisors of an element at once: they meet in the widest dtype there is for them.
+        // Multiply all divisors of an element first, in the widest dtype of their kind, then divide once.
         let wide = match own {
             DType::UInt64 => own,
             _ if own.is_integer() => DType::Int64,

@@ -13,7 +13,7 @@ use umber_core::graph::ArrayInternals;
 use crate::enter::to_exception;
 use crate::transforms::eval::arrays_of;
 
-/// The memory of the device that this thread's operations run on.
+/// Allocator of the device that this thread's operations run on.
 fn allocator() -> &'static dyn Allocator {
     backend(device::default_device()).map_or(&Cpu, |backend| backend.allocator())
 }
@@ -111,7 +111,7 @@ fn get_memory_limit() -> usize {
     allocator().limit()
 }
 
-/// A number of bytes.
+/// Parse a number of bytes.
 fn bytes(op: &str, limit: i128) -> PyResult<usize> {
     usize::try_from(limit).map_err(|_| {
         to_exception(umber_core::types::error!(

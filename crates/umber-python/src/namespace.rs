@@ -1,5 +1,5 @@
-//! What the array API standard asks of the array's class and of its module: where an array is, which namespace it
-//! belongs to, what can be asked of that, and operators in place that keep dtype and shape.
+//! Parts of the Python array API standard in the array class and the module: devices, the namespace, its inspection
+//! functions, and augmented assignments that keep dtype and shape.
 
 use std::cell::Cell;
 use umber_core::types::error;
@@ -17,9 +17,9 @@ use crate::made::Made;
 use crate::ops::is_kind;
 use crate::streams::{PyDevice, PyStream};
 
-/// The newest version of the standard that is spoken.
+/// The newest supported version of the standard.
 const VERSION: &str = "2025.12";
-/// The module that knows the versions of the one that answers as the standard says.
+/// The module that maps versions of the standard to namespaces.
 const VERSIONS: &str = "umber.array_api._versions";
 
 #[pymethods]
@@ -130,7 +130,7 @@ impl PyArray {
 #[pyclass(name = "ArrayNamespaceInfo", module = "umber.core", frozen, subclass)]
 struct NamespaceInfo;
 
-/// The dtypes that the standard knows.
+/// The dtypes of the standard.
 const STANDARD: [DType; 13] = [
     DType::Bool,
     DType::Int8,
@@ -147,7 +147,7 @@ const STANDARD: [DType; 13] = [
     DType::Complex128,
 ];
 
-/// Is the dtype of a kind of the standard: one by name, or any of a tuple of names?
+/// Whether the dtype is of a kind of the standard: one name, or any of a tuple of names.
 fn is_any_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(kinds) = kind.cast::<PyTuple>() else { return is_kind("dtypes", dtype, kind) };
     kinds.iter().try_fold(false, |found, kind| Ok(found | is_kind("dtypes", dtype, &kind)?))
@@ -302,7 +302,7 @@ fn __array_namespace_info__() -> NamespaceInfo {
 }
 
 thread_local! {
-    /// Do operators in place keep dtype and shape on this thread?
+    /// Whether augmented assignments must keep dtype and shape on this thread.
     static KEEPS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -345,7 +345,7 @@ impl InPlaceKeepsType {
     }
 }
 
-/// A result that goes in place of an array: in strict blocks it must be what the array was.
+/// Check the result of an augmented assignment: in strict blocks it must have the dtype and shape of the array.
 #[inline]
 pub(crate) fn check_in_place(op: &str, before: &Array, result: &Array) -> PyResult<()> {
     if !KEEPS.get() {

@@ -1,4 +1,4 @@
-//! How arrays print: as MLX prints them.
+//! Printing of arrays, in MLX's format.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -8,12 +8,12 @@ use pyo3::types::PyTuple;
 use umber_core::Array;
 use umber_core::runtime::printing::text;
 
-/// More decimals than any dtype has.
+/// Maximum number of decimals, more than any dtype has.
 const MOST_DECIMALS: i32 = 1100;
-/// The precision that means the shortest form of six significant digits.
+/// Precision that selects the shortest form with six significant digits.
 const SHORTEST: i32 = -1;
 
-/// Decimals of a printed number, or [`SHORTEST`]; one for the process.
+/// Number of printed decimals, or [`SHORTEST`]; global to the process.
 static PRECISION: AtomicI32 = AtomicI32::new(SHORTEST);
 
 /// Options for printing arrays.
@@ -24,7 +24,16 @@ static PRECISION: AtomicI32 = AtomicI32::new(SHORTEST);
 /// -1
 #[pyclass(name = "PrintOptions", module = "umber.core", frozen)]
 struct PrintOptions {
-    /// Decimals of a number; -1 for the shortest form with six significant digits.
+    /// Number of decimals, or -1 for the shortest form with six significant digits.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.get_printoptions().precision
+    /// -1
     #[pyo3(get)]
     precision: i32,
 }
@@ -149,7 +158,7 @@ fn printoptions(precision: i32) -> PyResult<PrintOptionsContext> {
     Ok(PrintOptionsContext { precision: checked("printoptions", precision)?, before: None })
 }
 
-/// Put the print options into the module.
+/// Register the print options in the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PrintOptions>()?;
     module.add_function(wrap_pyfunction!(set_printoptions, module)?)?;
@@ -157,7 +166,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(printoptions, module)?)
 }
 
-/// `array([1, 2], dtype=int32)` of an evaluated array.
+/// Format an evaluated array: `array([1, 2], dtype=int32)`.
 pub(crate) fn repr(array: &Array) -> umber_core::Result<String> {
     text(array, usize::try_from(PRECISION.load(Ordering::Relaxed)).ok())
 }

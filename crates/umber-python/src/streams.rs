@@ -1,4 +1,4 @@
-//! `Device`, `Stream` and what chooses between them.
+//! `Device`, `Stream` and the functions that select them.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ static KINDS: Enumeration = Enumeration::new(
 pub(crate) struct PyDeviceType(pub(crate) DeviceType);
 
 impl PyDeviceType {
-    /// The kind that an object is; `None` of one that is no kind.
+    /// Convert an object to a kind of device; `None` for other objects.
     pub(crate) fn find(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceType>> {
         let place = KINDS.place(object)?;
         Ok(place.map(|place| PyDeviceType(if place == 0 { DeviceType::Cpu } else { DeviceType::Gpu })))
@@ -125,12 +125,12 @@ impl PyDevice {
         Ok(PyDeviceType::find(other)?.is_some_and(|kind| kind.0 == self.0.kind))
     }
 
-    /// That of the kind, which a device is equal to.
+    /// Hash of the kind, to which a device is equal.
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         self.r#type().into_pyobject(py)?.hash()
     }
 
-    /// Helper for pickle.
+    /// Return the parts that pickle needs.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let device = slf.get();
         let arguments = (device.r#type(), device.0.index);

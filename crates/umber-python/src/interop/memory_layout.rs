@@ -1,4 +1,4 @@
-//! What clients of NumPy's arrays read about memory: `strides`, `flags`, `tobytes`, `tofile`.
+//! NumPy-compatible attributes and methods about memory: `strides`, `flags`, `tobytes`, `tofile`.
 
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -25,13 +25,40 @@ use crate::enter::{OrRaise, enter, warn_if_traced};
 /// True
 #[pyclass(name = "ArrayFlags", module = "umber.core", frozen)]
 pub(super) struct ArrayFlags {
-    /// Are the elements dense, the last axis running fastest?
+    /// Whether the elements are dense, the last axis changing fastest.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.c_contiguous
+    /// True
     #[pyo3(get)]
     c_contiguous: bool,
-    /// Are the elements dense, the first axis running fastest?
+    /// Whether the elements are dense, the first axis changing fastest.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.f_contiguous
+    /// False
     #[pyo3(get)]
     f_contiguous: bool,
-    /// May a view of the array be written?
+    /// Whether a view of the array would be writable.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.writeable
+    /// True
     #[pyo3(get)]
     writeable: bool,
 }
@@ -179,8 +206,8 @@ fn python_bool(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// How the elements lie, and whether a view of them may be written. Inside transforms there is no memory: the layout is
-/// that of a dense array.
+/// Memory layout of an array, and whether a view would be writable. Traced arrays have no memory: their layout is that of a
+/// dense array.
 fn layout_of(py: Python<'_>, array: &PyArray) -> PyResult<(Layout, bool)> {
     let now = noting_sizes(array.get());
     if now.is_traced() {
@@ -192,7 +219,7 @@ fn layout_of(py: Python<'_>, array: &PyArray) -> PyResult<(Layout, bool)> {
     Ok((export.layout, is_writable))
 }
 
-/// Are the elements dense, the first axis running fastest?
+/// Whether the elements are dense, the first axis changing fastest.
 pub(super) fn is_column_major(layout: &Layout) -> bool {
     let axes: SmallVec<[usize; 4]> = (0..layout.ndim()).rev().collect();
     layout.shape.contains(&0) || layout.permute(&axes).is_contiguous()

@@ -1,4 +1,4 @@
-//! NumPy's own protocols, outwards: `__array__` and `__array_interface__`.
+//! Export by NumPy's protocols: `__array__` and `__array_interface__`.
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;

@@ -135,7 +135,7 @@ fn load<'py>(
     if return_metadata { Ok((arrays, metadata).into_pyobject(py)?.into_any()) } else { Ok(arrays.into_any()) }
 }
 
-/// Floats of eight bits as MLX, which has no dtype for them, gives those that it reads.
+/// Convert float8 arrays to uint8, as MLX, which has no dtype for them, loads them.
 fn show_bits(array: &mut Array) -> umber_core::Result<()> {
     if matches!(array.dtype(), DType::Float8E4M3Fn | DType::Float8E8M0Fnu)
         && let Some(storage) = array.storage()

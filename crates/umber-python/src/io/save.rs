@@ -17,7 +17,7 @@ use crate::enter::{carry, enter, warn_if_traced};
 use crate::explain::shortened;
 use crate::interop::Copying;
 
-/// The path with the format's extension, which is added where it is missing.
+/// Append the format's extension to a path if it is missing.
 fn with_extension(path: PathBuf, format: Format) -> PathBuf {
     let extension = format!(".{}", format.name());
     let mut name = path.into_os_string();
@@ -27,7 +27,7 @@ fn with_extension(path: PathBuf, format: Format) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Save through `body` into a path or an open file of Python's, telling `progress` how far it is.
+/// Save through `body` to a path or a Python file, and report to `progress`.
 fn write(
     py: Python<'_>,
     op: &'static str,
@@ -63,7 +63,7 @@ fn write(
     })
 }
 
-/// An array, or what shares memory as one.
+/// Convert an array, or an object that shares its memory.
 fn array_of(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
     if let Ok(array) = value.cast::<PyArray>() {
         let array = array.get().get();
@@ -79,7 +79,7 @@ fn array_of(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
     }
 }
 
-/// A text that a file can say.
+/// Extract a string that can be encoded as UTF-8.
 fn text_of(op: &str, what: &str, text: &Bound<'_, PyAny>) -> PyResult<String> {
     if !text.is_instance_of::<PyString>() {
         let class = text.get_type().name()?;
@@ -166,7 +166,7 @@ fn write_npz(
     let mut progress = None;
     for (name, value) in kwargs.into_iter().flatten() {
         let name = text_of(op, "a name", &name)?;
-        // An array may have this name too, but no array can be called.
+        // An array may have this name, too, but arrays are not callable.
         if name == "progress" && (value.is_callable() || value.is_none()) {
             progress = Some(value).filter(|value| !value.is_none());
             continue;
@@ -415,9 +415,9 @@ fn metadata_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     array_of("save_gguf", &format!("metadata '{name}'"), value).map(Value::Array)
 }
 
-/// A list of texts, or of arrays and such lists.
+/// Convert a list of strings, or of arrays and nested lists.
 fn list_of(name: &str, list: &Bound<'_, PyList>, depth: u32) -> PyResult<Value> {
-    // The format's writer refuses far fewer in one another; a list that is in itself has no end.
+    // The writer accepts less nesting; this bound stops at a list that contains itself.
     const DEEPEST: u32 = 64;
     if depth == DEEPEST {
         return Err(PyValueError::new_err(format!(
