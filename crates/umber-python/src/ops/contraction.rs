@@ -471,9 +471,11 @@ fn subscripted(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResul
 /// --------
 /// einsum_path, tensordot, matmul
 ///
-/// Notes ----- An index that is absent from the result is summed over. An index that appears twice in one term selects
-/// the diagonal. ``...`` stands for the axes without a letter, which broadcast. Without ``->`` the result has every
-/// index that appears once, in alphabetical order.
+/// Notes
+/// -----
+/// An index that is absent from the result is summed over. An index that appears twice in one term selects the
+/// diagonal. ``...`` stands for the axes without a letter, which broadcast. Without ``->`` the result has every index
+/// that appears once, in alphabetical order.
 ///
 /// Examples
 /// --------
@@ -725,9 +727,11 @@ fn block_masked_mm(
 /// ValueError
 ///     If there is no matrix for the length of the last axis, or the axis is empty.
 ///
-/// Notes ----- `H` is a Kronecker product of a Hadamard matrix of order `m` and of Sylvester's matrices. Orders 12, 20
-/// and 28 are constructions of R. Paley (J. Math. Phys. 12, 1933) and J. Williamson (Duke Math. J. 11, 1944). float16
-/// and bfloat16 are computed in float32 and rounded once. A 0-D array counts as length 1.
+/// Notes
+/// -----
+/// `H` is a Kronecker product of a Hadamard matrix of order `m` and of Sylvester's matrices. Orders 12, 20 and 28 are
+/// constructions of R. Paley (J. Math. Phys. 12, 1933) and J. Williamson (Duke Math. J. 11, 1944). float16 and bfloat16
+/// are computed in float32 and rounded once. A 0-D array counts as length 1.
 ///
 /// Examples
 /// --------

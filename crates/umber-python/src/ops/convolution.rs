@@ -47,7 +47,9 @@ macro_rules! convolutions {
             $(#[$doc])*
             #[pyfunction]
             #[pyo3(
-                signature = (input, weight, /, stride = one(1), padding = one(0), dilation = one(1), groups = 1, *, stream = None),
+                signature = (
+                    input, weight, /, stride = one(1), padding = one(0), dilation = one(1), groups = 1, *, stream = None
+                ),
                 text_signature = "(input, weight, /, stride=1, padding=0, dilation=1, groups=1, *, stream=None)"
             )]
             fn $name(
@@ -76,8 +78,8 @@ macro_rules! convolutions {
             #[pyfunction]
             #[pyo3(
                 signature = (
-                    input, weight, /, stride = one(1), padding = one(0), dilation = one(1), output_padding = one(0), groups = 1, *,
-                    stream = None
+                    input, weight, /, stride = one(1), padding = one(0), dilation = one(1), output_padding = one(0),
+                    groups = 1, *, stream = None
                 ),
                 text_signature = "(input, weight, /, stride=1, padding=0, dilation=1, output_padding=0, groups=1, *, stream=None)"
             )]
@@ -150,8 +152,10 @@ convolutions! {
     /// --------
     /// conv_general, conv_transpose1d, convolve
     ///
-    /// Notes ----- The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow;
-    /// float16 and bfloat16 are summed in float32 and rounded once.
+    /// Notes
+    /// -----
+    /// The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow; float16 and
+    /// bfloat16 are summed in float32 and rounded once.
     ///
     /// Examples
     /// --------
@@ -240,8 +244,10 @@ convolutions! {
     /// --------
     /// conv_general, conv_transpose2d
     ///
-    /// Notes ----- The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow;
-    /// float16 and bfloat16 are summed in float32 and rounded once.
+    /// Notes
+    /// -----
+    /// The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow; float16 and
+    /// bfloat16 are summed in float32 and rounded once.
     ///
     /// Examples
     /// --------
@@ -328,8 +334,10 @@ convolutions! {
     /// --------
     /// conv_general, conv_transpose3d
     ///
-    /// Notes ----- The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow;
-    /// float16 and bfloat16 are summed in float32 and rounded once.
+    /// Notes
+    /// -----
+    /// The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow; float16 and
+    /// bfloat16 are summed in float32 and rounded once.
     ///
     /// Examples
     /// --------
@@ -362,8 +370,9 @@ convolutions! {
     /// Returns
     /// -------
     /// array
-    ///     Shape ``(N, D_out, H_out, W_out, O)`` in the promoted dtype, with ``D_out = (D - 1) * stride - 2 * padding +
-    ///     dilation * (KD - 1) + 1 + output_padding`` and `H_out`, `W_out` alike.
+    ///     Shape ``(N, D_out, H_out, W_out, O)`` in the promoted dtype, with
+    ///     ``D_out = (D - 1) * stride - 2 * padding + dilation * (KD - 1) + 1 + output_padding`` and `H_out`, `W_out`
+    ///     alike.
     ///
     /// Raises
     /// ------

@@ -138,8 +138,10 @@ fn layer_norm(
 ///     If `dims` is odd or out of range, `a` has fewer than two axes or is not real floating point, `offset` is not an
 ///     integer, `freqs` or `offset` has another shape, or not exactly one of `base` and `freqs` is given.
 ///
-/// Notes ----- Pair `i` at position `t` rotates by ``(t + offset) * scale * base**(-2 * i / dims)``, or by ``(t +
-/// offset) * scale / freqs[i]``. Angles are computed in float64, the rotation in float32 at least. J. Su et al.,
+/// Notes
+/// -----
+/// Pair `i` at position `t` rotates by ``(t + offset) * scale * base**(-2 * i / dims)``, or by
+/// ``(t + offset) * scale / freqs[i]``. Angles are computed in float64, the rotation in float32 at least. J. Su et al.,
 /// RoFormer, 2021.
 ///
 /// Examples
@@ -318,8 +320,10 @@ fn scaled_dot_product_attention(
 /// --------
 /// nll_loss, nn.losses.cross_entropy
 ///
-/// Notes ----- Computed as ``log(sum(exp(logits - m))) + (m - logits[..., target])`` with the maximum `m` along the
-/// last axis, so large logits do not overflow. float16 and bfloat16 are computed in float32.
+/// Notes
+/// -----
+/// Computed as ``log(sum(exp(logits - m))) + (m - logits[..., target])`` with the maximum `m` along the last axis, so
+/// large logits do not overflow. float16 and bfloat16 are computed in float32.
 ///
 /// Examples
 /// --------
@@ -413,8 +417,10 @@ fn nll_loss(
 /// ValueError
 ///     If the shapes do not match or a dtype is complex.
 ///
-/// Notes ----- Each step computes ``S = gamma * S + beta * outer(v - gamma * (S @ k), k)`` and returns ``y = S @ q``.
-/// S. Yang, J. Kautz and A. Hatamizadeh, Gated Delta Networks, 2024.
+/// Notes
+/// -----
+/// Each step computes ``S = gamma * S + beta * outer(v - gamma * (S @ k), k)`` and returns ``y = S @ q``. S. Yang, J.
+/// Kautz and A. Hatamizadeh, Gated Delta Networks, 2024.
 ///
 /// Examples
 /// --------
@@ -495,8 +501,10 @@ impl MetalKernel {
 /// --------
 /// kernel
 ///
-/// Notes ----- umber has no Metal device, so programs that only define such kernels can be imported. `kernel` compiles
-/// a Python function for any device.
+/// Notes
+/// -----
+/// umber has no Metal device, so programs that only define such kernels can be imported. `kernel` compiles a Python
+/// function for any device.
 ///
 /// Examples
 /// --------

@@ -147,8 +147,10 @@ transforms! {
     /// --------
     /// irfft, fft, rfftn, rfftfreq
     ///
-    /// Notes ----- The transform of real input is Hermitian: result ``n - k`` is the conjugate of result ``k``. `rfft`
-    /// computes the first half of it.
+    /// Notes
+    /// -----
+    /// The transform of real input is Hermitian: result ``n - k`` is the conjugate of result ``k``. `rfft` computes the
+    /// first half of it.
     ///
     /// Examples
     /// --------
@@ -1198,8 +1200,10 @@ fn stft(
 /// --------
 /// stft, irfft
 ///
-/// Notes ----- The inverse transforms are multiplied by the window, added where frames overlap, and divided by the sum
-/// of the squared windows, which is clamped to at least 1e-8.
+/// Notes
+/// -----
+/// The inverse transforms are multiplied by the window, added where frames overlap, and divided by the sum of the
+/// squared windows, which is clamped to at least 1e-8.
 ///
 /// Examples
 /// --------
