@@ -191,23 +191,25 @@ inexact_unary! {
     erfinv ErfInv: [0.0f32, 1.0] => f32 [0.0, f32::INFINITY],
     /// Logistic sigmoid of each element: `1 / (1 + exp(-x))`.
     sigmoid Sigmoid: [0.0f32, f32::NEG_INFINITY] => f32 [0.5, 0.0],
-    /// `2` to the power of `x`.
+    /// Base-2 exponential of each element: `2**x`.
     exp2 Exp2: [3.0f32, -1.0] => f32 [8.0, 0.5],
-    /// The real cube root.
+    /// Real cube root of each element.
     cbrt Cbrt: [-8.0f32, 27.0] => f32 [-2.0, 3.0],
-    /// `1 - erf(x)`, accurate where `erf(x)` is near one.
+    /// Complementary error function of each element: `1 - erf(x)`, accurate for large elements.
     erfc Erfc: [0.0f32, f32::INFINITY] => f32 [1.0, 0.0],
-    /// `log |Γ(x)|`; infinite at zero and the negative integers.
+    /// Logarithm of the absolute value of the gamma function of each element.
+    ///
+    /// Infinite at zero and the negative integers (DLMF 5.2).
     gammaln LogGamma: [1.0f32, 0.0] => f32 [0.0, f32::INFINITY],
-    /// The derivative of `log Γ(x)`.
+    /// Logarithmic derivative of the gamma function of each element.
     digamma Digamma: [f32::INFINITY] => f32 [f32::INFINITY],
-    /// Modified Bessel function of the first kind of order zero.
+    /// Modified Bessel function of the first kind of order zero of each element.
     i0 I0: [0.0f32] => f32 [1.0],
-    /// `exp(-|x|) i0(x)`, which does not overflow.
+    /// Exponentially scaled `i0` of each element: `exp(-abs(x)) * i0(x)`, without overflow.
     i0e I0e: [0.0f32] => f32 [1.0],
-    /// Modified Bessel function of the first kind of order one.
+    /// Modified Bessel function of the first kind of order one of each element.
     i1 I1: [0.0f32] => f32 [0.0],
-    /// `exp(-|x|) i1(x)`, which does not overflow.
+    /// Exponentially scaled `i1` of each element: `exp(-abs(x)) * i1(x)`, without overflow.
     i1e I1e: [0.0f32] => f32 [0.0],
 }
 
@@ -355,7 +357,7 @@ pub fn stop_gradient(x: &Array) -> Result<Array> {
     Array::record_one(Control::StopGradient, &[x])
 }
 
-/// Return `inputs`, to be computed only after all of `dependencies`.
+/// Return arrays unchanged, to be computed only after other arrays.
 ///
 /// Shapes and dtypes are those of `inputs`. Derivatives pass through to `inputs`, none to `dependencies`.
 ///
@@ -559,11 +561,11 @@ inexact_binary! {
     logaddexp LogAddExp: [0.0f32, 1000.0], [f32::NEG_INFINITY, 0.0] => f32 [0.0, 1000.0],
     /// Angle of the point `(b, a)` from the positive x axis, in radians.
     arctan2 Arctan2: [0.0, 1.0], [1.0, 0.0] => f64 [0.0, std::f64::consts::FRAC_PI_2],
-    /// `log2(2^a + 2^b)` without overflow.
+    /// Base-2 logarithm of a sum of powers of two: `log2(2**a + 2**b)`, without overflow.
     logaddexp2 LogAddExp2: [1.0f32, 1000.0], [1.0f32, 0.0] => f32 [2.0, 1000.0],
-    /// `√(a² + b²)` without overflow on the way.
+    /// Length of the hypotenuse: `sqrt(a**2 + b**2)`, without overflow of the squares.
     hypot Hypot: [3.0f32, 1e30], [4.0f32, 0.0] => f32 [5.0, 1e30],
-    /// The magnitude of `a` with the sign of `b`.
+    /// Magnitude of `a` with the sign of `b`.
     copysign CopySign: [3.0f32, -1.0], [-0.0f32, 2.0] => f32 [-3.0, 1.0],
 }
 

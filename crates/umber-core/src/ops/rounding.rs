@@ -60,7 +60,9 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
     astype(&kept, x.dtype())
 }
 
-/// Each number rounded to the nearest integer, halves to even, in floating point: integers and bool become float32.
+/// Round each element to the nearest integer in floating point; halves are rounded to even.
+///
+/// Integers and booleans become float32.
 ///
 /// ```
 /// # use umber_core as umber;
