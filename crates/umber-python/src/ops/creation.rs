@@ -1,4 +1,6 @@
 //! Creating arrays: constant values, ranges, grids and structured matrices.
+//!
+//! One subject: a binding takes a few lines; most lines of this file are the documentation of its functions.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,4 +1,6 @@
 //! Shapes and memory layouts: reshaping, permuting, joining, splitting, padding.
+//!
+//! One subject: a binding takes a few lines; most lines of this file are the documentation of its functions.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,6 @@
 //! Joining arrays as rows, columns or blocks, splitting, flipping and rotating them, and reading their sizes.
+//!
+//! One subject: a binding takes a few lines; most lines of this file are the documentation of its functions.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
