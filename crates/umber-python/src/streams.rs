@@ -698,6 +698,10 @@ fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<
 /// --------
 /// eval, async_eval
 ///
+/// Notes
+/// -----
+/// The first error of an operation since the last call is raised here, for example of arrays given to `async_eval`.
+///
 /// Examples
 /// --------
 /// >>> mx.synchronize()
