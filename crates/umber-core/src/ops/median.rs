@@ -16,9 +16,10 @@ use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
 
-/// The median over axes: the middle element in order, or the mean of the two middle ones; NaN if any element is.
+/// Median of the elements over axes.
 ///
-/// Floating dtypes stay, others answer float32. NaN over an axis without elements.
+/// The middle element in sorted order, or the mean of the two middle ones if their number is even. NaN if any
+/// element is NaN, or if there are none. Floating dtypes are kept, others give float32.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -28,8 +28,10 @@ pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes>
     }
 }
 
-/// How many elements there are over axes: as a float32 scalar, which in a function that is traced for other lengths is
-/// computed from `a`, and as it is now.
+/// Number of elements over axes: as a float32 scalar, and as an integer.
+///
+/// In a function that is traced for variable lengths the scalar is computed from `a`; the integer is the current
+/// number.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -60,9 +62,10 @@ fn count(a: &Array, axes: &Axes) -> usize {
     axes.iter().map(|&axis| a.shape()[axis]).product()
 }
 
-/// The sum over axes.
+/// Sum of the elements over axes.
 ///
-/// Integers of fewer than 32 bits and bool become 32-bit ones of their kind first; the sum of nothing is zero. Fails if an axis is not there or named twice.
+/// Booleans and integers of fewer than 32 bits are converted to 32-bit integers first. The sum of no elements is
+/// zero. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -78,9 +81,10 @@ pub fn sum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::Sum, a, &axes, keep)
 }
 
-/// The product over axes.
+/// Product of the elements over axes.
 ///
-/// Dtypes are those of [`sum`]; the product of nothing is one. Fails if an axis is not there or named twice.
+/// Dtypes are those of [`sum`]. The product of no elements is one. Fails if an axis is out of bounds or given
+/// twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -112,9 +116,9 @@ fn extremum(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -
     reduced(kind, a, &axes, keep)
 }
 
-/// The least element over axes; NaN if any is.
+/// Minimum of the elements over axes; NaN if any element is NaN.
 ///
-/// The dtype stays. Fails over an axis without elements, or if an axis is not there.
+/// The dtype is that of `a`. Fails for an axis without elements, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -127,9 +131,9 @@ pub fn min(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     extremum(ReduceKind::Min, a, axes, keep)
 }
 
-/// The greatest element over axes; NaN if any is.
+/// Maximum of the elements over axes; NaN if any element is NaN.
 ///
-/// The dtype stays. Fails over an axis without elements, or if an axis is not there.
+/// The dtype is that of `a`. Fails for an axis without elements, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -143,7 +147,7 @@ pub fn max(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     extremum(ReduceKind::Max, a, axes, keep)
 }
 
-/// The least and the greatest element over axes.
+/// Minimum and maximum of the elements over axes.
 ///
 /// Fails where [`min`] does.
 ///
@@ -158,9 +162,9 @@ pub fn minmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<(Array,
     Ok((min(a, axes, keep)?, max(a, axes, keep)?))
 }
 
-/// Are all elements over axes true?
+/// Test whether all elements over axes are nonzero.
 ///
-/// Bool; of no elements true. Fails if an axis is not there or named twice.
+/// The result is bool; no elements give true. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -173,9 +177,9 @@ pub fn all(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::All, a, &axes_of("all", a, axes)?, keep)
 }
 
-/// Is any element over axes true?
+/// Test whether any element over axes is nonzero.
 ///
-/// Bool; of no elements false. Fails if an axis is not there or named twice.
+/// The result is bool; no elements give false. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -188,9 +192,10 @@ pub fn any(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::Any, a, &axes_of("any", a, axes)?, keep)
 }
 
-/// The number of elements over axes that are not zero.
+/// Count the nonzero elements over axes.
 ///
-/// Int32, or int64 over more elements than that counts. Fails if an axis is not there or named twice.
+/// The result is int32, or int64 if int32 cannot count the elements. Fails if an axis is out of bounds or given
+/// twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -246,10 +251,10 @@ pub(super) fn widened(a: &Array) -> Result<Array> {
     cast(a, wide(a.dtype()))
 }
 
-/// The arithmetic mean over axes; float32 for integers, NaN for no elements.
+/// Arithmetic mean of the elements over axes: `sum(a) / n`.
 ///
-/// The sum is divided before it is rounded, so that nothing overflows and the mean of equal elements is theirs.
-/// Fails if an axis is not there or named twice.
+/// float32 for integers, NaN for no elements. The sum is divided before it is rounded, so that nothing overflows
+/// and the mean of equal elements is exact. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -323,9 +328,9 @@ pub(super) fn deviation(
     finish(&cast(&std, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
-/// The variance over axes, `sum(|a - mean(a)|²) / (n - ddof)`; real also for complex numbers.
+/// Variance of the elements over axes: `sum(|a - mean(a)|²) / (n - ddof)`.
 ///
-/// The dtype is that of [`mean`], real. Fails if an axis is not there or named twice.
+/// The dtype is that of [`mean`], real also for complex numbers. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -339,10 +344,10 @@ pub fn var(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result
     variance("var", a, axes, keep, ddof as f64)
 }
 
-/// The standard deviation over axes: the square root of [`var`].
+/// Standard deviation of the elements over axes: `sqrt(var(a))`.
 ///
-/// Squares leave the range of no dtype unless the result does. Between equal elements, where it has a corner, it gives no gradient,
-/// as norms do.
+/// The squares do not overflow unless the result does. The gradient between equal elements, where the function is
+/// not differentiable, is zero.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -382,9 +387,10 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
     finish(&out, a, &axes, keep)
 }
 
-/// The index of the least element along an axis, or of the flattened array; the first of several.
+/// Index of the minimum along an axis.
 ///
-/// Uint32. Fails over an axis without elements, or if the axis is not there.
+/// The first one if several elements are the minimum; without an axis the index into the flattened array. The
+/// result is uint32. Fails for an axis without elements, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -397,9 +403,10 @@ pub fn argmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
     arg_reduced(ArgReduceKind::ArgMin, a, axis, keep)
 }
 
-/// The index of the greatest element along an axis, or of the flattened array; the first of several.
+/// Index of the maximum along an axis.
 ///
-/// Uint32. Fails over an axis without elements, or if the axis is not there.
+/// The first one if several elements are the maximum; without an axis the index into the flattened array. The
+/// result is uint32. Fails for an axis without elements, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -413,9 +420,10 @@ pub fn argmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
     arg_reduced(ArgReduceKind::ArgMax, a, axis, keep)
 }
 
-/// The logarithm of the sum of exponentials over axes, without overflow.
+/// Logarithm of the sum of exponentials over axes: `log(sum(exp(a)))`.
 ///
-/// `log(sum(exp(a)))`. Floating dtypes stay, others answer float32. Fails over an axis without elements.
+/// Large elements do not overflow. Floating dtypes are kept, others give float32. Fails for an axis without
+/// elements.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -431,10 +439,11 @@ pub fn logsumexp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Arra
     finish(&composite::logsumexp(&merged.array)?, a, &axes, keep)
 }
 
-/// The logarithm of [`softmax`]: `(a - max(a)) - log(sum(exp(a - max(a))))` over axes; integers answer float32.
+/// Logarithm of the softmax over one or more axes: `a - logsumexp(a)`.
 ///
-/// The shape stays, and so do floating dtypes; 16-bit floats compute in float32 and are rounded once. Fails if an axis is not
-/// there or named twice.
+/// Computed as `(a - max(a)) - log(sum(exp(a - max(a))))`. The shape is that of `a`; floating dtypes are kept,
+/// integers give float32. 16-bit floats are computed in float32 and rounded once. Fails if an axis is out of bounds
+/// or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -474,9 +483,10 @@ pub enum Precision {
     Given,
 }
 
-/// Exponentials over axes divided by their sum; integers answer float32.
+/// Softmax over one or more axes: `exp(a) / sum(exp(a))`.
 ///
-/// The shape stays, and so do floating dtypes. Fails if an axis is not there or named twice.
+/// Large inputs do not overflow. The shape is that of `a`; floating dtypes are kept, integers give float32. Fails
+/// if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;

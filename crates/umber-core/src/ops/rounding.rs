@@ -1,4 +1,4 @@
-//! Rounding to decimal places, and numbers in place of what is none.
+//! Rounding to decimal places, and replacement of NaN and infinities.
 
 use umber_types::{DType, Kind, Result, Scalar, UnaryKind};
 
@@ -11,10 +11,10 @@ use crate::graph::Array;
 use crate::primitives::composite::lowest_of;
 use crate::primitives::rules::zeros_like;
 
-/// Round to `decimals` places (tens, hundreds, … where negative), halves to even.
+/// Round each element to a number of decimals; halves are rounded to even.
 ///
-/// Integers are rounded exactly, in integers; numbers that have no digit to lose stay as they are. The 16-bit floats
-/// compute in float32.
+/// Negative `decimals` round to tens, hundreds and so on. Integers are rounded exactly, in integer arithmetic;
+/// numbers that have no digits to round are kept. 16-bit floats are computed in float32.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -95,10 +95,10 @@ fn round_integer(x: &Array, places: u32) -> Result<Array> {
     astype(&add(&below, &select(&goes_up, &step, &number(0))?)?, x.dtype())
 }
 
-/// `x` with not-a-number and infinities replaced (infinities by the extreme finite values unless given); of a
-/// complex number both parts.
+/// Replace NaN and infinities by finite numbers.
 ///
-/// Shape and dtype stay; integers and bool are returned as they are.
+/// Infinities become the extreme finite numbers unless others are given. Both parts of a complex number are
+/// replaced. Shape and dtype are those of `x`; integers and booleans are returned unchanged.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -151,10 +151,10 @@ pub fn fill_diagonal(a: &Array, values: &Array, end: DiagonalEnd) -> Result<Arra
     rules::reshape(&slice_update(ScatterKind::Set, &flat, window, &values)?, shape.clone())
 }
 
-/// The sum of the diagonal `offset` above the main one of the matrices along two axes, in the dtype asked for or in
-/// that of a sum.
+/// Sum of the elements on a diagonal of two axes.
 ///
-/// The other axes stay. Fails where [`diagonal`] does.
+/// The diagonal is `offset` above the main one. The dtype is the given one, or that of a sum; the other axes are
+/// kept. Fails where [`diagonal`] does.
 ///
 /// ```
 /// # use umber_core as umber;
