@@ -230,7 +230,9 @@ pub fn nanpercentile(
     quantile_of("nanpercentile", a, &hundredths("nanpercentile", q)?, axes, keep, method, Nan::IsSkipped)
 }
 
-/// The median over axes of what is a number; NaN where nothing is, also where nothing is at all.
+/// Median of the elements over axes, ignoring NaN.
+///
+/// NaN where all elements are NaN, or there are none.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
