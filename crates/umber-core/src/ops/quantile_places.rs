@@ -1,4 +1,4 @@
-//! Methods of quantiles: where among sorted elements each looks.
+//! Methods of quantiles: the positions among sorted elements.
 
 use umber_types::{Result, Scalar};
 
@@ -7,7 +7,7 @@ use super::promotion::weak;
 use super::rounding::round;
 use crate::graph::Array;
 
-/// Which of the two elements around a place is the quantile, or what between them.
+/// How a quantile is determined from the two elements around its position.
 ///
 /// The names are NumPy's; the nine that interpolate by a distribution are numbered in R. J. Hyndman and Y. Fan,
 /// Sample Quantiles in Statistical Packages, 1996.
