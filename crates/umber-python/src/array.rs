@@ -1,4 +1,6 @@
 //! `array`: a mutable handle. In-place updates rebind its content.
+//!
+//! One subject: the class `array` and its conversions; half of the lines document its attributes.
 
 use std::ops::Range;
 use std::ptr;

@@ -1,4 +1,6 @@
 //! `Dtype`, and the objects that are accepted as one.
+//!
+//! One subject: dtypes and what names them; a third of the lines document NumPy's attributes.
 
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};

@@ -1,4 +1,6 @@
 //! `Device`, `Stream` and the functions that select them.
+//!
+//! One subject: devices and streams; most lines document their functions.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

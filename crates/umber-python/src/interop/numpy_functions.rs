@@ -3,6 +3,8 @@
 //! If umber has a function of the same or an equivalent name that accepts the arguments, it is called and returns arrays of
 //! umber. All other functions run in NumPy on views of the arrays and return NumPy arrays; functions that would write into an
 //! array of umber raise TypeError. Traced arrays have no views, so a gradient is never lost silently.
+//!
+//! One subject: the dispatch of NumPy's functions to umber's.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

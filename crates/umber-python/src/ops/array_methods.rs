@@ -1,4 +1,6 @@
 //! Methods of `array` that are functions of the module too.
+//!
+//! One subject: one table of methods per family; most lines are their documentation.
 #![allow(unsafe_op_in_unsafe_fn, reason = "what `pymethods` writes around methods made by a table")]
 
 use pyo3::prelude::*;

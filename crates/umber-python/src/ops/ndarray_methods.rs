@@ -1,4 +1,6 @@
 //! Methods of `array` that clients of NumPy's arrays call.
+//!
+//! One subject: one method after the other; most lines are their documentation.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,4 +1,6 @@
 //! `custom_function`, `checkpoint`, `depends`.
+//!
+//! One subject: functions with rules, `checkpoint` included; a third of the lines is documentation.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use umber_core::types::error;

@@ -1,4 +1,6 @@
 //! `export_function`, `exporter`, `import_function`, `export_to_dot`.
+//!
+//! One subject: functions in files and graphs; a third of the lines is documentation.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

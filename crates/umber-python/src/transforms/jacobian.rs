@@ -1,4 +1,6 @@
 //! `jacfwd`, `jacrev`, `hessian`, `linearize`, `eval_shape`.
+//!
+//! One subject: derivatives as whole matrices and linear functions; half of the lines is documentation.
 
 use std::cell::Cell;
 
