@@ -275,7 +275,7 @@ fn compress(
 /// sorted_sequence : array_like
 ///     1-d array in ascending order, or in any order with `sorter`.
 /// values : array_like
-///     Values to search for, of any shape. Both arrays are promoted to a common dtype.
+///     Values to search for, of any shape. Values of different dtypes are compared exactly, without rounding.
 /// side : {"left", "right"}, optional
 ///     Index before (``"left"``) or after (``"right"``) equal elements. Default: ``"left"``.
 /// sorter : array_like, optional

@@ -298,7 +298,7 @@ fn unique_values(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyRes
 ///
 /// Notes
 /// -----
-/// NaN is not contained in any set. Both arguments are compared in their promoted dtype.
+/// NaN is not contained in any set. Values of different dtypes are compared exactly, without rounding.
 ///
 /// Examples
 /// --------
@@ -457,7 +457,7 @@ differences! {
     /// Returns
     /// -------
     /// array
-    ///     Elements of `ar1` that are not in `ar2`, 1-d, in the promoted dtype.
+    ///     Elements of `ar1` that are not in `ar2`, 1-d, in the dtype of `ar1`.
     ///
     /// Raises
     /// ------
