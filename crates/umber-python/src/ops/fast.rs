@@ -479,7 +479,7 @@ impl MetalKernel {
 /// ----------
 /// name : str
 ///     Name of the kernel.
-/// input_names, output_names : list of str
+/// input_names, output_names : sequence of str
 ///     Names of the inputs and outputs.
 /// source : str
 ///     Source code of the body.
@@ -508,7 +508,7 @@ impl MetalKernel {
 ///
 /// Examples
 /// --------
-/// >>> mx.fast.metal_kernel("exp", ["x"], ["out"], "")
+/// >>> mx.fast.metal_kernel("exp", ("x",), ("out",), "")
 /// <metal_kernel exp>
 #[pyfunction]
 #[pyo3(signature = (
@@ -537,7 +537,7 @@ fn metal_kernel(
 /// ----------
 /// name : str
 ///     Name of the kernel.
-/// input_names, output_names : list of str
+/// input_names, output_names : sequence of str
 ///     Names of the inputs and outputs.
 /// source : str
 ///     Source code of the body.
@@ -563,7 +563,7 @@ fn metal_kernel(
 ///
 /// Examples
 /// --------
-/// >>> mx.fast.cuda_kernel("exp", ["x"], ["out"], "")
+/// >>> mx.fast.cuda_kernel("exp", ("x",), ("out",), "")
 /// Traceback (most recent call last):
 ///     ...
 /// RuntimeError: [cuda_kernel] ...
