@@ -1,4 +1,4 @@
-//! Polynomials that lie closest to points.
+//! Least-squares fits of polynomials.
 
 use umber_types::{DType, KeepAxes, Result, Shape, ensure, promote};
 
@@ -13,8 +13,7 @@ use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// An orthonormal basis `q` of the columns of a matrix, and the triangle `r` with `q r` equal to it, both column by
-/// column.
+/// The QR decomposition of a matrix, computed column by column.
 ///
 /// By Gram and Schmidt's process, each column made orthogonal twice, which is enough (L. Giraud, J. Langou and M.
 /// Rozložník, The loss of orthogonality in the Gram-Schmidt orthogonalization process, 2005). A column that depends on
@@ -42,10 +41,11 @@ fn orthonormal(matrix: &Array) -> Result<(Array, Array)> {
     Ok((basis, triangle))
 }
 
-/// The polynomial of a degree that lies closest to points `(x, y)`: `sum(w² (y - p(x))²)` is least. `y` may have
-/// several columns, each with a polynomial in the same column of the result.
+/// Least-squares fit of a polynomial to points.
 ///
-/// Computed in double precision. Powers that the points do not tell apart from lower ones get the coefficient zero.
+/// Minimises `sum(w² (y - p(x))²)`, in double precision. `y` may have several columns, each with a polynomial in
+/// the same column of the result. Coefficients of powers that the points do not distinguish from lower ones are
+/// zero.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -63,7 +63,7 @@ pub fn polyfit(x: &Array, y: &Array, degree: i64, weights: Option<&Array>) -> Re
     system.coefficients(&system.solution()?, y)
 }
 
-/// What [`polyfit_full`] answers.
+/// Result of [`polyfit_full`].
 #[derive(Clone, Debug)]
 pub struct FullFit {
     /// The coefficients, the highest power first.
@@ -78,8 +78,10 @@ pub struct FullFit {
     pub tolerance: f64,
 }
 
-/// [`polyfit`] by singular values, as NumPy's: those up to `tolerance` times the greatest count as zero, by default as
-/// many rounding errors as there are points. Of several polynomials as close it is the one of least coefficients.
+/// [`polyfit`] by a singular value decomposition, with diagnostics as NumPy's.
+///
+/// Singular values up to `tolerance` times the largest one count as zero; the default is the number of points times
+/// the machine epsilon. Of several best fits the one with the smallest coefficients is chosen.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -112,7 +114,7 @@ pub fn polyfit_full(
     })
 }
 
-/// What a covariance is measured in.
+/// Scaling of a covariance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CovarianceUnit {
     /// As the weights say, which are one over the standard deviations of `y`.
@@ -121,9 +123,10 @@ pub enum CovarianceUnit {
     Residuals,
 }
 
-/// The covariances of the coefficients that [`polyfit`] finds, with a last axis for the columns of `y` where it has them:
-/// of length one in the unit of weights, which they share. The powers must be told apart by the points, or evaluation
-/// fails.
+/// Covariance matrix of the coefficients of [`polyfit`].
+///
+/// If `y` has columns, there is a last axis for them: of length one in the unit of weights, which they share.
+/// Evaluation fails if the points do not distinguish the powers.
 ///
 /// ```
 /// use umber_core::{Array, ops};

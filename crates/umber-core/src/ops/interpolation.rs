@@ -1,4 +1,4 @@
-//! Functions known at some points, between them.
+//! Piecewise linear interpolation.
 
 use umber_types::{DType, Result, Scalar, Shape, Side, SortOrder, ensure, promote};
 
@@ -16,18 +16,18 @@ use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// What [`interp`] answers outside of the points.
+/// Values of [`interp`] outside of the points.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outside<'a> {
-    /// Below the first point; by default the value there.
+    /// The value below the first point; by default the value of the first point.
     pub left: Option<&'a Array>,
-    /// Above the last point; by default the value there.
+    /// The value above the last point; by default the value of the last point.
     pub right: Option<&'a Array>,
-    /// The distance after which the function repeats itself; then nothing lies outside.
+    /// The period of the function; a periodic function has no outside.
     pub period: Option<f64>,
 }
 
-/// Points in rising order with the values there, and places between them.
+/// Points in ascending order with their values, and the abscissas at which to interpolate.
 struct Points {
     x: Array,
     xp: Array,
@@ -35,7 +35,7 @@ struct Points {
 }
 
 impl Points {
-    /// All brought into one period, which begins and ends with a point of the neighbouring one.
+    /// All abscissas reduced to one period, with a point of the adjacent period at either end.
     fn wrapped(&self, period: f64) -> Result<Points> {
         let length = |like: &Array| weak(Scalar::Float(period), like);
         let x = remainder(&self.x, &length(&self.x))?;
@@ -54,7 +54,7 @@ impl Points {
         })
     }
 
-    /// The value on the straight line between the points around each place; beyond the ends that at the end.
+    /// The linear interpolant at each abscissa; outside of the points the value at the nearer end.
     fn between(&self) -> Result<Array> {
         let count = self.xp.size() as i64;
         let end =
@@ -103,11 +103,11 @@ pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> 
     select(&is_too_wide, &number(0.5), &number(1.0))
 }
 
-/// Straight lines between the points `(xp, fp)`, at `x`: of the shape of `x`.
+/// Piecewise linear interpolation between points.
 ///
-/// `xp` must rise; the result is meaningless where it does not. Inexact, in the dtype that holds all three; values `fp`
-/// may be complex. At repeated points the last value holds. Between an infinite value and a finite one lies the infinite one,
-/// between both infinities NaN.
+/// The result has the shape of `x` and is inexact, in the promoted dtype of all three; `fp` may be complex. `xp`
+/// must be ascending, otherwise the result is meaningless. At repeated abscissas the last value counts. Between an
+/// infinite and a finite value lies the infinite one, between opposite infinities NaN.
 ///
 /// ```
 /// use umber_core::{Array, ops};
