@@ -68,13 +68,13 @@ pub fn polyfit(x: &Array, y: &Array, degree: i64, weights: Option<&Array>) -> Re
 pub struct FullFit {
     /// The coefficients, the highest power first.
     pub coefficients: Array,
-    /// `sum(w² (y - p(x))²)` for each column of `y`; none unless there are more points than coefficients, all told apart.
+    /// `sum(w² (y - p(x))²)` for each column of `y`; empty unless there are more points than coefficients, at full rank.
     pub residuals: Array,
-    /// How many coefficients the points tell apart, int32.
+    /// The number of coefficients that the points determine, int32.
     pub rank: Array,
-    /// The singular values of the powers of `x`, each of length one.
+    /// The singular values of the Vandermonde matrix, its columns scaled to length one.
     pub values: Array,
-    /// Up to which part of the greatest one singular values counted as zero.
+    /// Singular values up to this fraction of the largest one counted as zero.
     pub tolerance: f64,
 }
 
@@ -117,9 +117,9 @@ pub fn polyfit_full(
 /// Scaling of a covariance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CovarianceUnit {
-    /// As the weights say, which are one over the standard deviations of `y`.
+    /// Unscaled: weights are the reciprocals of the standard deviations of `y`.
     Weights,
-    /// The variance of `y` about the polynomial, of which weights say the parts.
+    /// Scaled by the variance of the residuals; weights are relative.
     Residuals,
 }
 
@@ -153,7 +153,7 @@ pub fn polyfit_covariance(
     let sizes = multiply(&system.scale, &reshape(&system.scale, [count, 1])?)?;
     let base = flip(&divide(&inverse, &sizes)?, Some(&[0, 1]))?;
     if unit == CovarianceUnit::Weights {
-        // As NumPy's: columns share one covariance, along an axis for them.
+        // As in NumPy, all columns share one covariance, with an axis of length one for them.
         let shape: Shape = [count, count].into_iter().chain(y.shape()[1..].iter().map(|_| 1)).collect();
         return cast(&reshape(&base, shape)?, system.dtype);
     }
@@ -177,9 +177,9 @@ struct System {
     left: Array,
     /// The columns of `y` times the weights.
     right: Array,
-    /// What each column of `left` is divided by before it is solved, a row.
+    /// The divisors of the columns of `left`, a row.
     scale: Array,
-    /// The dtype to answer in.
+    /// The dtype of the result.
     dtype: DType,
 }
 
@@ -224,12 +224,12 @@ impl System {
             let weights = reshape(&double(weights)?, [x.size(), 1])?;
             (left, right) = (multiply(&left, &weights)?, multiply(&right, &weights)?);
         }
-        // Columns of one size each: their largest elements, through which no gradient needs to pass.
+        // Scale each column by its largest element; no gradient needs to pass through the scale.
         let scale = divisors(&max(&super::abs(&left)?, Some(&[0]), KeepAxes::Yes)?)?;
         Ok(System { left, right, scale, dtype })
     }
 
-    /// With columns divided by their lengths, as NumPy's singular values are counted.
+    /// With columns scaled to length one, as NumPy scales them.
     fn in_unit_columns(mut self) -> Result<System> {
         let columns = divide(&self.left, &self.scale)?;
         let lengths = divisors(&sqrt(&sum(&square(&columns)?, Some(&[0]), KeepAxes::Yes)?)?)?;
@@ -237,13 +237,13 @@ impl System {
         Ok(self)
     }
 
-    /// The factors of the columns that come closest to `right`.
+    /// The least-squares solution.
     fn solution(&self) -> Result<Array> {
         let (basis, triangle) = orthonormal(&divide(&self.left, &self.scale)?)?;
         back_substitute(&triangle, &matmul(&super::transpose(&basis, None)?, &self.right)?)
     }
 
-    /// The factors of columns as coefficients in the shape that `y` asks for.
+    /// A solution as coefficients, unscaled, in the shape that `y` implies.
     fn coefficients(&self, solution: &Array, y: &Array) -> Result<Array> {
         let count = self.scale.size();
         let fitted = flip(&divide(solution, &reshape(&self.scale, [count, 1])?)?, Some(&[0]))?;
@@ -251,14 +251,14 @@ impl System {
     }
 }
 
-/// Sizes as what to divide by: zeros become one, and no gradient passes.
+/// `sizes` as divisors: zeros become one, and no gradient passes.
 fn divisors(sizes: &Array) -> Result<Array> {
     let sizes = super::stop_gradient(sizes)?;
     let zero = weak(0.into(), &sizes);
     select(&equal(&sizes, &zero)?, &weak(1.into(), &sizes), &sizes)
 }
 
-/// `triangle⁻¹ wanted`, from the last row up; rows with a zero on the diagonal answer zero.
+/// `triangle⁻¹ wanted` by back substitution; rows with a zero on the diagonal give zero.
 fn back_substitute(triangle: &Array, wanted: &Array) -> Result<Array> {
     let (count, columns) = (wanted.shape()[0], wanted.shape()[1]);
     let mut solved = Array::full([0, columns].into(), 0, wanted.dtype());

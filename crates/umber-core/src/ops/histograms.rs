@@ -230,7 +230,7 @@ pub fn histogram(
     let number = |value: usize| Array::scalar(value as i64, place.dtype());
     let last = reshape(&slice_along(&edges, 0, count, 1)?, Shape::scalar())?;
     let is_last = equal(&flat, &last)?;
-    // Below the first edge this wraps around to the greatest integer, so that what lies outside is beyond the last bin.
+    // Below the first edge this wraps around to the largest integer, so elements outside are beyond the last bin.
     let bin = select(&is_last, &number(count - 1), &subtract(&place, &number(1))?)?;
     let place = minimum(&bin, &number(count))?;
     let counts = piled("histogram", &place, weights.as_ref(), count)?;

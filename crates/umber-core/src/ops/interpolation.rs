@@ -79,24 +79,24 @@ impl Points {
         let is_jump = equal(&width, &weak(Scalar::Int(0), &width))?;
         let width = select(&is_jump, &weak(Scalar::Int(1), &width), &width)?;
         let part = divide(&distance(&inside)?, &width)?;
-        // Infinite values are replaced before the line is drawn: they would make its gradient NaN also where it is not used.
+        // Replace infinite values before interpolating: they would make the gradient NaN even where it is masked out.
         let is_drawn = logical_and(&isfinite(&f0)?, &isfinite(&f1)?)?;
         let zero_value = weak(Scalar::Int(0), &f0);
         let (start, stop) = (select(&is_drawn, &f0, &zero_value)?, select(&is_drawn, &f1, &zero_value)?);
         let scale = halved_where_too_wide(&start, &stop)?;
         let (bottom, top) = (multiply(&start, &scale)?, multiply(&stop, &scale)?);
         let line = divide(&add(&bottom, &multiply(&subtract(&top, &bottom)?, &part)?)?, &scale)?;
-        // Between an infinite value and another one lies their sum, NaN between both infinities.
+        // Between an infinite value and another one use their sum: NaN between opposite infinities.
         let sum = select(&equal(&f0, &f1)?, &f0, &add(&f0, &f1)?)?;
         let line = select(&logical_or(&is_drawn, &isnan(&self.x)?)?, &line, &sum)?;
-        // Exact at points, whatever the rounding and also beside infinite values.
+        // Exact at the points, independent of rounding and next to infinite values.
         let line = select(&equal(&self.x, &x0)?, &f0, &select(&equal(&self.x, &x1)?, &f1, &line)?)?;
         let line = select(&is_below, &first, &line)?;
         select(&is_above, &last, &line)
     }
 }
 
-/// A power of two by which both ends are scaled, so that their distance is a number: one wherever it already is.
+/// A power of two by which both ends are scaled so that their distance does not overflow: one if it does not anyway.
 pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> {
     let is_too_wide = isinf(&subtract(high, low)?)?;
     let number = |value: f64| Array::scalar(value, low.dtype().real());
@@ -120,7 +120,7 @@ pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> 
 /// ```
 ///
 /// # Errors
-/// Where `xp` and `fp` are not vectors of one length of at least one, places are complex, or the period is zero.
+/// If `xp` and `fp` are not vectors of one length of at least one, `x` or `xp` is complex, or the period is zero.
 pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result<Array> {
     ensure!(
         xp.ndim() == 1 && xp.shape() == fp.shape() && xp.size() > 0,

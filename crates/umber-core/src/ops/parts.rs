@@ -99,7 +99,7 @@ pub fn frexp(x: &Array) -> Result<(Array, Array)> {
 pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let dtype = promote(a.dtype(), b.dtype()).inexact();
     let (a, b) = meet_as("nextafter", a, b, dtype)?;
-    // At both ends: bits have no derivative in either direction.
+    // Stop gradients at input and output: bits have no derivative, in forward or reverse mode.
     let (a, b) = (stop_gradient(&a)?, stop_gradient(&b)?);
     ensure!(
         dtype.is_floating(),
@@ -113,7 +113,7 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     };
     let zero = weak(Scalar::Float(0.0), &a);
     let one = Array::scalar(Scalar::UInt(1), bits);
-    // As integers, numbers of one sign are ordered by magnitude.
+    // Bit patterns of numbers of one sign are ordered by magnitude.
     let grows = logical_not(&logical_xor(&greater(&b, &a)?, &greater(&a, &zero)?)?)?;
     let here = view(&a, bits)?;
     let stepped = view(&select(&grows, &add(&here, &one)?, &subtract(&here, &one)?)?, dtype)?;
@@ -140,7 +140,7 @@ pub fn spacing(x: &Array) -> Result<Array> {
     let size = abs(&x)?;
     let above = nextafter(&size, &weak(Scalar::Float(f64::INFINITY), &size))?;
     let below = nextafter(&size, &weak(Scalar::Float(0.0), &size))?;
-    // The largest number has no neighbour above.
+    // There is no finite number above the largest one.
     let is_last = logical_and(&isinf(&above)?, &logical_not(&isinf(&size)?)?)?;
     let size = stop_gradient(&size)?;
     let distance = select(&is_last, &subtract(&size, &below)?, &subtract(&above, &size)?)?;
@@ -248,7 +248,7 @@ pub fn modf(x: &Array) -> Result<(Array, Array)> {
     ensure!(!x.dtype().is_complex(), Type("modf"), "got an array of {}, expected real numbers", x.dtype());
     let x = cast_constant(x, x.dtype().inexact())?;
     let whole = trunc(&x)?;
-    // From the side that keeps the sign of zero; the derivative is one everywhere.
+    // Subtract in the order that keeps the sign of zero; the derivative is one everywhere.
     let is_negative = signbit(&x)?;
     let fraction = select(&is_negative, &negative(&subtract(&whole, &x)?)?, &subtract(&x, &whole)?)?;
     let zero = weak(Scalar::Float(0.0), &x);

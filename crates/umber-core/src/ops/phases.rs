@@ -55,7 +55,7 @@ pub fn unwrap(p: &Array, jump: Option<f64>, axis: i64, period: Scalar) -> Result
     let low = subtract(&number(0.into()), &half)?;
     let mut short = add(&remainder(&subtract(&step, &low)?, &whole)?, &low)?;
     if has_middle {
-        // Half a period upwards stays so.
+        // A rise of exactly half a period is kept.
         let is_upwards = logical_and(&equal(&short, &low)?, &greater(&step, &number(0.into()))?)?;
         short = select(&is_upwards, &half, &short)?;
     }

@@ -86,7 +86,7 @@ fn quantile_of(
     let axis = merged.ndim() - 1;
     let length = merged.shape()[axis];
     let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged])?;
-    // Places are counted in the dtype of `q`, as its user rounded it, unless that is too narrow for them.
+    // Positions are computed in float32 for a `q` of at most 32 bits, unless float32 cannot represent them.
     let is_narrow = q.dtype() != DType::Float64 && length < 1 << 22;
     let counted = if is_narrow { DType::Float32 } else { DType::Float64 };
     let n = match nan {
@@ -95,7 +95,7 @@ fn quantile_of(
     };
     let parts = cast(&reshape(q, [q.size()])?, counted)?;
     let shape = merged.shape().with(axis, q.size());
-    // One place a line: computed from the lines, so that it is right for any number of them.
+    // One position per line: computed from the array, so that it is right for any number of lines.
     let lines = full_like(&slice_along(&sorted, axis, 0, 1)?, 0, DType::Int64);
     let read = |place: &Array| {
         let indices = add(&lines, &cast(place, DType::Int64)?)?;
@@ -109,7 +109,7 @@ fn quantile_of(
         }
     };
     if nan == Nan::Spreads && a.dtype().is_inexact() {
-        // NaN sorts last, so it is there if and only if the last element is NaN.
+        // NaN sorts last: there is one if and only if the last element is NaN.
         let last = broadcast(&slice_along(&sorted, axis, length - 1, 1)?, &shape)?;
         value = select(&isnan(&last)?, &last, &value)?;
     }

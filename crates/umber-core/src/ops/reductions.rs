@@ -1,6 +1,6 @@
-//! Reductions: many elements to one.
+//! Reductions over axes.
 //!
-//! `axes` is what a user gave: none for all, negative ones counted from the end. Scans are in `scans.rs`.
+//! `axes` is the argument of the user: `None` for all axes, negative axes are counted from the end. Scans are in `scans.rs`.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{
@@ -20,7 +20,7 @@ use crate::primitives::rules::{
 };
 use crate::primitives::slice::slice_along;
 
-/// Axes as a user gave them, none for all.
+/// The axes that a user gave, normalised; `None` for all.
 pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes> {
     match axes {
         Some(axes) => Axes::normalized(op, axes, a.ndim()),
@@ -52,12 +52,12 @@ pub(super) fn reduced(kind: ReduceKind, a: &Array, axes: &Axes, keep: KeepAxes) 
     finish(&out, a, axes, keep)
 }
 
-/// `out`, which has the reduced axes of `a` with length one, in the shape the user asked for.
+/// `out`, which has the reduced axes of `a` with length one, in the shape requested by `keep`.
 pub(super) fn finish(out: &Array, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     reshape(out, a.shape().reduced(axes, keep))
 }
 
-/// Number of elements that become one.
+/// Number of elements that are reduced to one.
 fn count(a: &Array, axes: &Axes) -> usize {
     axes.iter().map(|&axis| a.shape()[axis]).product()
 }
@@ -98,7 +98,7 @@ pub fn prod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::Prod, a, &axes, keep)
 }
 
-/// An extremum of no elements does not exist.
+/// Fail for a reduced axis without elements: there is no extremum of no elements.
 pub(super) fn check_not_empty(op: &str, a: &Array, axes: &Axes) -> Result<()> {
     if let Some(axis) = axes.iter().find(|&&axis| a.shape()[axis] == 0) {
         bail!(
@@ -209,14 +209,14 @@ pub fn count_nonzero(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<
     count_true(&cast(a, DType::Bool)?, &axes, keep)
 }
 
-/// How many elements of a mask are true over axes: int32, or int64 over more elements than that counts.
+/// Number of true elements of a mask over axes: int32, or int64 if int32 cannot count the elements.
 pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     const PART: usize = 1 << 20;
     let length = count(mask, axes);
     if i32::try_from(length).is_ok() {
         return reduced(ReduceKind::Sum, mask, axes, keep);
     }
-    // In parts that int32 counts, so that the mask itself need not be made wider.
+    // Count in parts that int32 can hold, so that the mask itself is not converted to int64.
     let merged = Merged::new(mask, axes)?.array;
     let axis = merged.ndim() - 1;
     let (parts, rest) = (length / PART, length % PART);
@@ -230,7 +230,7 @@ pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Ar
     reshape(&total, mask.shape().reduced(axes, keep))
 }
 
-/// The dtype that means are computed in: one that holds the elements as they are and in which no sum overflows.
+/// The dtype in which means are computed: it represents the elements exactly, and sums do not overflow.
 pub(super) fn wide(dtype: DType) -> DType {
     if dtype.is_integer() && dtype.size() > 2 {
         DType::Float64
@@ -241,12 +241,12 @@ pub(super) fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The dtype that sums are computed in where they are made of several operations, between which nothing is to be rounded.
+/// The dtype in which sums are computed that take several operations, to avoid rounding in between.
 pub(super) fn widest(dtype: DType) -> DType {
     if dtype.is_complex() { DType::Complex128 } else { DType::Float64 }
 }
 
-/// `a` in the dtype that means are computed in.
+/// `a` in the dtype in which means are computed.
 pub(super) fn widened(a: &Array) -> Result<Array> {
     cast(a, wide(a.dtype()))
 }
@@ -268,12 +268,12 @@ pub fn mean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     cast(&reduced(ReduceKind::Mean, &measurable(a)?, &axes, keep)?, a.dtype().inexact())
 }
 
-/// `a` as kernels take it that compute in more digits than they read: 16-bit floats as they are.
+/// `a` for kernels that accumulate in a wider dtype than they read: 16-bit floats are not converted.
 fn measurable(a: &Array) -> Result<Array> {
     if a.dtype().is_half() { Ok(a.clone()) } else { widened(a) }
 }
 
-/// A measure of the distances from the mean over axes, which stay with length one, in the real dtype computed in.
+/// A measure of dispersion about the mean over axes, which are kept with length one, in the real dtype of computation.
 fn spread(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Array> {
     if (count(a, axes) as f64) < ddof {
         axes.iter().for_each(|&axis| note_length_read(a, axis));
@@ -289,7 +289,7 @@ fn spread(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Array> 
     let x = measurable(a)?;
     let kept = a.shape().reduced(axes, KeepAxes::Yes);
     let is_range = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-    // Axes that are no neighbours become those: the kernel reads them where they lie.
+    // The kernel reduces adjacent axes: transpose others to the end, without a copy.
     let (x, first) = if is_range {
         (x, axes.first().map_or(0, |&first| first))
     } else {
@@ -302,7 +302,7 @@ fn spread(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Array> 
     reshape(&Array::record_one(Composite::Spread(spread), &[&x])?, kept)
 }
 
-/// The variance, with any number taken off that of the elements; `op` names the function in errors.
+/// The variance with any `ddof`; `op` names the function in errors.
 pub(super) fn variance(
     op: &str,
     a: &Array,
@@ -315,7 +315,7 @@ pub(super) fn variance(
     finish(&cast(&var, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
-/// The root of the [`variance`].
+/// The square root of the [`variance`].
 pub(super) fn deviation(
     op: &str,
     a: &Array,
@@ -381,7 +381,7 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
         Value(op),
         "got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
     );
-    // The order of complex numbers tells apart which of their parts is NaN.
+    // Complex NaN values are ordered by which part is NaN: make them all equal.
     let x = if x.dtype().is_complex() { select(&isnan(&x)?, &constant(&x, f64::NAN), &x)? } else { x };
     let out = Array::record_one(ArgReduce { kind, axis }, &[&x])?;
     finish(&out, a, &axes, keep)
@@ -457,7 +457,7 @@ pub fn log_softmax(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     let axes = axes_of("log_softmax", a, axes)?;
     let x = cast(a, a.dtype().inexact())?;
     if axes.is_empty() {
-        // Zero, but for what is no finite number.
+        // Zero, and NaN for infinities and NaN.
         return sub(&x, &x);
     }
     if x.size() == 0 {
@@ -474,12 +474,12 @@ pub fn log_softmax(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     merged.restore(&cast(&y, x.dtype())?)
 }
 
-/// Is everything computed in float32 even for 16-bit floats?
+/// Precision in which 16-bit floats are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// In float32 at least.
+    /// float32 throughout.
     Full,
-    /// As the dtype would have it.
+    /// The default precision of the dtype.
     Given,
 }
 
@@ -501,7 +501,7 @@ pub fn softmax(a: &Array, axes: Option<&[i64]>, precision: Precision) -> Result<
     let axes = axes_of("softmax", a, axes)?;
     let x = cast(a, a.dtype().inexact())?;
     if axes.is_empty() {
-        // One, but for what is no finite number.
+        // One, and NaN for infinities and NaN.
         return add(&sub(&x, &x)?, &constant(&x, 1.0));
     }
     let merged = Merged::new(&x, &axes)?;

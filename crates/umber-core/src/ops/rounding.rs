@@ -47,7 +47,7 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
             if x.dtype().is_complex() {
                 rounded
             } else {
-                // From here on every number is whole: scaling back would only add an error.
+                // Every larger number is an integer already: scaling it back would only add an error.
                 let whole = if most == 308 { 2f64.powi(52) } else { 2f64.powi(23) };
                 select(&less(&abs(&scaled)?, &weak(Scalar::Float(whole), &scaled))?, &rounded, &wide)?
             }
@@ -55,7 +55,7 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
             multiply(&unary(UnaryKind::Round, &divide(&wide, &scale)?)?, &scale)?
         }
     };
-    // Infinities, NaN, and what is too large to be scaled.
+    // Keep infinities, NaN, and numbers that overflow when scaled.
     let kept = select(&isfinite(&rounded)?, &rounded, &wide)?;
     astype(&kept, x.dtype())
 }
@@ -74,7 +74,7 @@ pub fn rint(x: &Array) -> Result<Array> {
     round(&cast_constant(x, x.dtype().inexact())?, 0)
 }
 
-/// An integer to a multiple of `10^places`.
+/// Round an integer to a multiple of `10^places`.
 fn round_integer(x: &Array, places: u32) -> Result<Array> {
     let dtype = if x.dtype().kind() == Kind::Unsigned { DType::UInt64 } else { DType::Int64 };
     let step = match (dtype, 10u64.checked_pow(places)) {
@@ -87,7 +87,7 @@ fn round_integer(x: &Array, places: u32) -> Result<Array> {
     let step = number(step);
     let rest = remainder(&wide, &step)?;
     let below = subtract(&wide, &rest)?;
-    // The distance to the multiple above, without a sum that could overflow.
+    // The distance to the next multiple, without a sum that could overflow.
     let missing = subtract(&step, &rest)?;
     let is_odd = equal(&bitwise_and(&floor_divide(&below, &step)?, &number(1))?, &number(1))?;
     let is_tie = logical_and(&equal(&rest, &missing)?, &is_odd)?;

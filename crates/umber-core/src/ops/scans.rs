@@ -1,4 +1,4 @@
-//! Scans: what a reduction would answer after each element along an axis.
+//! Scans: cumulative reductions along an axis.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, Scalar, ScanDirection, ScanExtent, ScanKind, Shape};
@@ -8,14 +8,14 @@ use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::scan::Scan;
 
-/// Along which axis, from which end, and whether an element counts for its own place.
+/// Axis, direction and extent of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanOrder {
-    /// The axis, none for the flattened array.
+    /// The axis; `None` for the flattened array.
     pub axis: Option<i64>,
-    /// From which end.
+    /// The end to start from.
     pub direction: ScanDirection,
-    /// Does an element count for its own place?
+    /// Whether an element is included in its own result.
     pub extent: ScanExtent,
 }
 

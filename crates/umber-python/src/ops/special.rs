@@ -529,7 +529,7 @@ unary_functions! {
     ///
     /// See Also
     /// --------
-    /// iscomplex, isrealobj, real
+    /// iscomplex, real
     ///
     /// Notes
     /// -----
@@ -561,7 +561,7 @@ unary_functions! {
     ///
     /// See Also
     /// --------
-    /// isreal, iscomplexobj, imag
+    /// isreal, imag
     ///
     /// Notes
     /// -----
