@@ -22,7 +22,7 @@ fn beside(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     ops::expand_dims(&cast(tolerances, values.dtype())?, &[-1])
 }
 
-/// Where singular values are above their matrix's tolerance times the greatest.
+/// Where singular values are above their matrix's tolerance times the largest singular value.
 fn counted(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
     let greatest = slice_along(values, axis, 0, length.min(1))?;

@@ -237,7 +237,7 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     reductions::argmax(&add(&noise, &logits)?, Some(drawn_axis as i64), KeepAxes::No)
 }
 
-/// `exp(logits - max)` of one axis in float32 (float64 stays); where the greatest logit is infinite, those that equal it weigh
+/// `exp(logits - max)` of one axis in float32 (float64 stays); where the maximum logit is infinite, those that equal it weigh
 /// one and all others nothing.
 fn relative_weights(logits: &Array) -> Result<Array> {
     let dtype = if logits.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
