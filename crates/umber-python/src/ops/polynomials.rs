@@ -271,7 +271,7 @@ fn polyint(p: Operand, m: i64, k: Option<Operand>, stream: Option<StreamArg>) ->
 /// Parameters
 /// ----------
 /// x : array_like
-///     Real abscissas with one axis, at least one.
+///     Real abscissas: a vector of at least one element.
 /// y : array_like
 ///     Real ordinates, one for each abscissa; with a second axis, each column is fitted.
 /// deg : int
