@@ -28,12 +28,12 @@ pub struct ThreadLocalStream {
     pub device: Device,
 }
 
-/// Is there such a device in this build and on this machine?
+/// Test whether a device is available.
 pub fn is_available(device: Device) -> bool {
     (device.index as usize) < device_count(device.kind)
 }
 
-/// The devices that there are: the CPU first.
+/// The available devices, the CPU first.
 pub fn available() -> impl Iterator<Item = Device> {
     let accelerators = 0..ACCELERATORS.load(Ordering::Acquire);
     std::iter::once(Device::CPU).chain(accelerators.map(|index| Device { kind: DeviceType::Gpu, index }))
@@ -44,7 +44,7 @@ pub(crate) fn announce_accelerator() {
     ACCELERATORS.fetch_add(1, Ordering::AcqRel);
 }
 
-/// Number of devices of a kind.
+/// Return the number of available devices of a kind.
 pub fn device_count(kind: DeviceType) -> usize {
     match kind {
         DeviceType::Cpu => 1,
@@ -52,9 +52,10 @@ pub fn device_count(kind: DeviceType) -> usize {
     }
 }
 
-/// Let `count` threads work on a kernel on the CPU, the calling one included, from the next kernel on; returns how many it
-/// were. It holds for the whole process, and begins as `UMBER_NUM_THREADS` says, or as the processors that the process may
-/// use.
+/// Set the number of CPU threads that a kernel uses, and return the previous number.
+///
+/// It counts the calling thread, and holds for the whole process from the next kernel on. The initial number is the
+/// environment variable `UMBER_NUM_THREADS`, or the number of processors that the process may use.
 ///
 /// # Errors
 /// A count of zero or beyond 256.
@@ -73,12 +74,12 @@ fn check(op: &str, device: Device) -> Result<()> {
     Ok(())
 }
 
-/// The device that new nodes of this thread run on.
+/// Return the device that this thread's operations run on by default.
 pub fn default_device() -> Device {
     DEFAULT_STREAM.get().device
 }
 
-/// Choose the device that new nodes of this thread run on.
+/// Set the device that this thread's operations run on by default.
 pub fn set_default_device(device: Device) -> Result<()> {
     check("set_default_device", device)?;
     if DEFAULT_STREAM.get().device != device {
@@ -87,19 +88,19 @@ pub fn set_default_device(device: Device) -> Result<()> {
     Ok(())
 }
 
-/// The stream that new nodes of this thread go to on `device`.
+/// Return the stream that this thread's operations on a device use by default.
 pub fn default_stream(device: Device) -> Result<Stream> {
     check("default_stream", device)?;
     let current = DEFAULT_STREAM.get();
     Ok(if current.device == device { current } else { Stream { index: 0, device } })
 }
 
-/// The stream that new nodes of this thread go to.
+/// Return the stream that this thread's operations use by default.
 pub fn current_stream() -> Stream {
     DEFAULT_STREAM.get()
 }
 
-/// Choose the stream that new nodes of this thread go to.
+/// Set the stream that this thread's operations use by default.
 pub fn set_default_stream(stream: Stream) -> Result<()> {
     check("set_default_stream", stream.device)?;
     DEFAULT_STREAM.set(stream);
@@ -125,13 +126,13 @@ impl Drop for OnStream {
     }
 }
 
-/// A new stream, usable from every thread.
+/// Create a stream on a device, usable from every thread.
 pub fn new_stream(device: Device) -> Result<Stream> {
     check("new_stream", device)?;
     Ok(Stream { index: STREAMS.fetch_add(1, Ordering::Relaxed), device })
 }
 
-/// A new stream that is another one on each thread.
+/// Create a stream on a device that is a different one on each thread.
 pub fn new_thread_local_stream(device: Device) -> Result<ThreadLocalStream> {
     check("new_thread_local_stream", device)?;
     Ok(ThreadLocalStream { index: THREAD_LOCAL_STREAMS.fetch_add(1, Ordering::Relaxed), device })
@@ -147,8 +148,10 @@ impl ThreadLocalStream {
     }
 }
 
-/// Let go of this thread's streams: thread-local ones get new streams when they are used again, and its operations go to
-/// the first stream of its device. Other streams go on, since any thread may use them.
+/// Release this thread's streams.
+///
+/// Thread-local ones get new streams when they are used again, and operations go to the first stream of their device. Other
+/// streams remain valid, since any thread may use them.
 pub fn clear_streams() {
     OWN_STREAMS.take();
     let device = DEFAULT_STREAM.get().device;

@@ -1,4 +1,6 @@
-//! `array`: a handle whose content may be rebound, which is what in-place updates are.
+//! `array`: a mutable handle. In-place updates rebind its content.
+//!
+//! One subject: the class `array` and its conversions; half of the lines document its attributes.
 
 use std::ops::Range;
 use std::ptr;
@@ -26,18 +28,52 @@ use crate::new_array::NewArray;
 use crate::random_key;
 use crate::trace_scope;
 
-/// An N-dimensional array of numbers of one dtype.
+/// N-dimensional array of elements of one dtype.
 ///
-/// Operations on arrays are recorded and computed when a value is needed.
+/// Parameters
+/// ----------
+/// val : array_like
+///     A number, a nested sequence of numbers or arrays, an `array`, or an object that shares its memory: by the buffer
+///     protocol, `__array_interface__`, DLPack, or `__array__`. The elements are copied.
+/// dtype : Dtype, str or type, optional
+///     Type of the elements. Default: that of `val`; for Python numbers bool, int32 (int64 or uint64 if they do not fit),
+///     float32 or complex64.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an array cannot be made of `val`, or if `dtype` does not name a dtype.
+/// ValueError
+///     If nested sequences have different lengths.
+/// OverflowError
+///     If an integer does not fit the dtype.
+///
+/// See Also
+/// --------
+/// asarray, zeros, ones, full, arange
+///
+/// Notes
+/// -----
+/// Operations on arrays are lazy: they are recorded, and computed when a value is needed or by `eval`. Inside transforms
+/// an array may be traced, without a value. Augmented assignments and item assignments update an array in place; views
+/// taken before keep their values.
+///
+/// Examples
+/// --------
+/// >>> mx.array([[1, 2], [3, 4]])
+/// array([[1, 2],
+///        [3, 4]], dtype=int32)
+/// >>> mx.array([1, 2.5], dtype=mx.float16)
+/// array([1, 2.5], dtype=float16)
 #[pyclass(name = "array", module = "umber.core", frozen, weakref, subclass)]
 pub(crate) struct PyArray {
-    /// The value. In-place updates put another one in its place.
+    /// The content, which in-place updates replace.
     value: GilCell<Array>,
-    /// Memory told of by protocols that have no release: kept as long as this object.
+    /// Memory exported by protocols without a release: kept as long as this object.
     pins: Mutex<Vec<Lease>>,
-    /// The trace it was made in.
+    /// The trace in which it was created.
     born: u64,
-    /// Whether an operator in place gave it elements of a higher kind than it had.
+    /// Whether an augmented assignment gave it a dtype of a higher kind.
     widened: AtomicBool,
 }
 
@@ -99,7 +135,7 @@ impl PyArray {
         }
     }
 
-    /// Put another value in place, as a user's update does.
+    /// Replace the content, as an update by the user does.
     pub(crate) fn update(&self, py: Python<'_>, array: Array) -> PyResult<()> {
         if array.is_traced() {
             trace_scope::check_write(self.address(), self.born)?;
@@ -109,17 +145,17 @@ impl PyArray {
         Ok(())
     }
 
-    /// Note that an operator in place gave it elements of a higher kind.
+    /// Record that an augmented assignment gave it a dtype of a higher kind.
     pub(crate) fn note_widened(&self) {
         self.widened.store(true, Ordering::Relaxed);
     }
 
-    /// Did an operator in place give it elements of a higher kind?
+    /// Whether an augmented assignment gave it a dtype of a higher kind.
     pub(crate) fn is_widened(&self) -> bool {
         self.widened.load(Ordering::Relaxed)
     }
 
-    /// Which object it is.
+    /// Identity of the object.
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
@@ -154,18 +190,18 @@ pub(crate) fn shape_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'p
     Ok(class.call1((lengths, reader, axes))?.cast_into()?)
 }
 
-/// Keeps which lengths of a traced array are read.
+/// Records which axis lengths of a traced array are read; used by ``compile(shapeless=True)``.
 #[pyclass(name = "LengthReader", module = "umber.core", frozen)]
 struct LengthReader(Array);
 
 #[pymethods]
 impl LengthReader {
-    /// The length of an axis was read.
+    /// Record that the length of an axis was read.
     fn note(&self, axis: usize) {
         tracing::note_length_read(&self.0, axis);
     }
 
-    /// The length of an axis was found to be that of an axis of another array.
+    /// Record that the length of an axis was compared equal to that of an axis of another array.
     fn note_equal(&self, axis: usize, other: &LengthReader, along: usize) {
         let (own, its) = (self.0.clone(), other.0.clone());
         tracing::note(LengthRead { array: own, axis, reading: Reading::Equals(its, along) });
@@ -230,13 +266,13 @@ impl PyArray {
         Ok(())
     }
 
-    /// NumPy leaves operators with its arrays to this class.
+    /// Priority of operators with NumPy arrays: NumPy defers to this class.
     #[classattr]
     fn __array_priority__() -> f64 {
         1000.0
     }
 
-    /// Arrays are compared elementwise, and hashed by identity.
+    /// Hash by identity: arrays are compared elementwise.
     fn __hash__(slf: &Bound<'_, Self>) -> isize {
         slf.as_ptr() as isize >> 4
     }
@@ -279,7 +315,26 @@ impl PyArray {
         Ok(pyo3::types::PyComplex::from_doubles(py, re, im))
     }
 
-    /// Each element rounded to the nearest integer, or to `ndigits` places, halves to even; an array of the same dtype.
+    /// Round to a number of decimals, halves to even.
+    ///
+    /// Parameters
+    /// ----------
+    /// ndigits : int, optional
+    ///     Number of decimals. Default: None, round to integers.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Same shape and dtype.
+    ///
+    /// See Also
+    /// --------
+    /// round
+    ///
+    /// Examples
+    /// --------
+    /// >>> round(mx.array([1.256, 2.5]), 2)
+    /// array([1.26, 2.5], dtype=float32)
     #[pyo3(signature = (ndigits = None, /), text_signature = "($self, ndigits=None, /)")]
     fn __round__(&self, ndigits: Option<i32>) -> PyResult<NewArray> {
         ops::round(&self.get(), ndigits.unwrap_or(0)).or_raise().map(NewArray::from)
@@ -350,7 +405,20 @@ impl PyArray {
         value.call_method1(py, "__format__", (spec,))?.extract(py)
     }
 
-    /// The elements' bytes in row-major order.
+    /// Return the bytes of the elements in row-major order.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///
+    /// See Also
+    /// --------
+    /// tobytes
+    ///
+    /// Examples
+    /// --------
+    /// >>> bytes(mx.array([1, 258], mx.uint16))
+    /// b'\x01\x00\x02\x01'
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let array = self.get();
         warn_if_traced(py, &array)?;
@@ -366,14 +434,33 @@ impl PyArray {
         self.get().into()
     }
 
-    /// For pickle, of every protocol.
+    /// Return the parts that pickle needs, for every protocol.
+    ///
+    /// Returns
+    /// -------
+    /// tuple
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pickle
+    /// >>> pickle.loads(pickle.dumps(mx.array([1, 2])))
+    /// array([1, 2], dtype=int32)
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let state = slf.get().__getstate__(slf.py())?;
         let empty: Vec<i32> = Vec::new();
         Ok((slf.get_type(), (empty,), state).into_pyobject(slf.py())?.into_any())
     }
 
-    /// The elements as bytes with shape and dtype, for pickle.
+    /// Return the state for pickle: the bytes of the elements, the shape and the name of the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of bytes, list and str
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1, 2], mx.int8).__getstate__()
+    /// (b'\x01\x02', [2], 'int8')
     fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>, String)> {
         let dense = {
             let array = self.get();
@@ -406,12 +493,30 @@ impl PyArray {
     }
 
     /// Lengths of the axes.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).shape
+    /// (2, 3)
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         shape_of(py, &self.get())
     }
 
     /// Type of the elements.
+    ///
+    /// Returns
+    /// -------
+    /// Dtype
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).dtype
+    /// umber.core.float32
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyDtype {
         // SAFETY: a look at a field.
@@ -419,6 +524,15 @@ impl PyArray {
     }
 
     /// Number of axes.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).ndim
+    /// 2
     #[getter]
     fn ndim(&self, py: Python<'_>) -> usize {
         // SAFETY: a look at a field.
@@ -426,30 +540,94 @@ impl PyArray {
     }
 
     /// Number of elements.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).size
+    /// 6
     #[getter]
     fn size(&self) -> usize {
         noting_sizes(self.get()).size()
     }
 
-    /// Bytes per element.
+    /// Number of bytes of one element.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).itemsize
+    /// 4
     #[getter]
     fn itemsize(&self) -> usize {
         self.get().dtype().size()
     }
 
-    /// Bytes of all elements.
+    /// Number of bytes of all elements.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).nbytes
+    /// 24
     #[getter]
     fn nbytes(&self) -> usize {
         noting_sizes(self.get()).nbytes()
     }
 
     /// The array with its axes in reverse order.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     View.
+    ///
+    /// See Also
+    /// --------
+    /// mT, transpose
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3, 4)).T.shape
+    /// (4, 3, 2)
     #[getter(T)]
     fn transposed(&self) -> PyResult<NewArray> {
         ops::transpose(&self.get(), None).or_raise().map(NewArray::from)
     }
 
-    /// The one element of an array of size one, as a Python number.
+    /// Return the element of an array of size 1 as a Python number.
+    ///
+    /// Returns
+    /// -------
+    /// bool, int, float or complex
+    ///     The element.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the array does not have exactly one element, or if it has no value because it is traced.
+    ///
+    /// See Also
+    /// --------
+    /// tolist
+    ///
+    /// Notes
+    /// -----
+    /// The array is evaluated.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([2.5]).item()
+    /// 2.5
     fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let array = self.get();
         let value = item(py, &array)?;
@@ -457,7 +635,30 @@ impl PyArray {
         convert::to_number(py, value)
     }
 
-    /// The elements as nested lists; a 0-d array as a number.
+    /// Return the elements as nested lists of Python numbers.
+    ///
+    /// Returns
+    /// -------
+    /// list, bool, int, float or complex
+    ///     One list per axis; a number for a 0-d array.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the array has no value because it is traced.
+    ///
+    /// See Also
+    /// --------
+    /// item
+    ///
+    /// Notes
+    /// -----
+    /// The array is evaluated.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([[1, 2], [3, 4]]).tolist()
+    /// [[1, 2], [3, 4]]
     fn tolist(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let array = self.get();
         let list = convert::to_list(py, &array)?;
@@ -553,7 +754,12 @@ fn whole_number(py: Python<'_>, name: &str, array: &Array) -> PyResult<Py<PyAny>
     Ok(py.import("math")?.call_method1(name, (number,))?.unbind())
 }
 
-/// Iterates over the first axis.
+/// Iterator over the slices along the first axis.
+///
+/// Examples
+/// --------
+/// >>> [x.item() for x in mx.array([1, 2])]
+/// [1, 2]
 #[pyclass(name = "ArrayIterator", module = "umber.core")]
 pub(crate) struct ArrayIterator {
     array: Array,
@@ -561,7 +767,7 @@ pub(crate) struct ArrayIterator {
     direction: Direction,
 }
 
-/// Which end of an axis comes first.
+/// Direction of an iteration.
 #[derive(Clone, Copy)]
 enum Direction {
     Forward,

@@ -1,4 +1,4 @@
-//! `ArrayLike`: what arrays can be made of.
+//! `ArrayLike`: objects from which an array can be made.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -6,10 +6,38 @@ use pyo3::prelude::*;
 use crate::convert;
 use crate::new_array::NewArray;
 
-/// An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory.
+/// Wrapper of an object from which an array can be made.
+///
+/// Parameters
+/// ----------
+/// object : array_like
+///     A number, a nested sequence, or an object that shares its memory.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an array cannot be made of `object`.
+///
+/// See Also
+/// --------
+/// array
+///
+/// Examples
+/// --------
+/// >>> mx.ArrayLike([1, 2]).object
+/// [1, 2]
 #[pyclass(name = "ArrayLike", module = "umber.core", frozen)]
 struct ArrayLike {
-    /// The object that is like an array.
+    /// The wrapped object.
+    ///
+    /// Returns
+    /// -------
+    /// object
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ArrayLike([1, 2]).object
+    /// [1, 2]
     #[pyo3(get)]
     object: Py<PyAny>,
 }

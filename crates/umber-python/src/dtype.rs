@@ -1,4 +1,6 @@
-//! `Dtype`, and what stands for one.
+//! `Dtype`, and the objects that are accepted as one.
+//!
+//! One subject: dtypes and what names them; a third of the lines document NumPy's attributes.
 
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
@@ -7,7 +9,32 @@ use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
 use umber_core::types::Kind;
 use umber_core::{DType, Scalar};
 
-/// The type of an array's elements.
+/// Type of an array's elements.
+///
+/// Parameters
+/// ----------
+/// name : str, Dtype or type
+///     Name of the dtype, or another object that stands for one, such as a NumPy dtype.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `name` does not name a dtype.
+///
+/// See Also
+/// --------
+/// finfo, iinfo, result_type
+///
+/// Notes
+/// -----
+/// A dtype equals every object that names it where a dtype is accepted: strings and NumPy dtypes.
+///
+/// Examples
+/// --------
+/// >>> mx.Dtype("float32")
+/// umber.core.float32
+/// >>> mx.float32 == "float32"
+/// True
 #[pyclass(name = "Dtype", module = "umber.core", frozen)]
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct PyDtype(pub(crate) DType);
@@ -19,115 +46,275 @@ pub(crate) fn constant_name(dtype: DType) -> &'static str {
 
 #[pymethods]
 impl PyDtype {
-    /// The dtype with this name.
+    /// Return the dtype with a name.
     #[new]
     fn new(name: DtypeArg) -> PyDtype {
         PyDtype(name.alone())
     }
 
-    /// Bytes per element.
+    /// Number of bytes of one element.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.size
+    /// 4
     #[getter]
     fn size(&self) -> usize {
         self.0.size()
     }
 
-    /// The dtype's name: `"float32"`.
+    /// Name of the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.name
+    /// 'float32'
     #[getter]
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
-    /// Bytes per element, under NumPy's name.
+    /// Number of bytes of one element; NumPy's name for `size`.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.itemsize
+    /// 4
     #[getter]
     fn itemsize(&self) -> usize {
         self.0.size()
     }
 
     /// NumPy's letter for the kind of number: "b", "i", "u", "f" or "c".
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.kind
+    /// 'f'
     #[getter]
     fn kind(&self) -> &'static str {
         letter(self.0.kind())
     }
 
-    /// NumPy's class of numbers of this dtype.
+    /// NumPy's scalar class of this dtype.
+    ///
+    /// Returns
+    /// -------
+    /// type
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.type
+    /// <class 'numpy.float32'>
     #[getter]
     fn r#type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.__numpy_dtype__(py)?.getattr("type")
     }
 
-    /// NumPy's character for the dtype: "f" for float32.
+    /// NumPy's character code of the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.char
+    /// 'f'
     #[getter]
     fn r#char<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.__numpy_dtype__(py)?.getattr("char")
     }
 
-    /// NumPy's number for the dtype.
+    /// NumPy's number of the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.num
+    /// 11
     #[getter]
     fn num<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.__numpy_dtype__(py)?.getattr("num")
     }
 
-    /// NumPy's byte order, kind and size: "<f4" for float32.
+    /// NumPy's type string: byte order, kind and size.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.str
+    /// '<f4'
     #[getter]
     fn str<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.__numpy_dtype__(py)?.getattr("str")
     }
 
-    /// NumPy's description of the dtype as a list of fields, of which there is one without a name.
+    /// NumPy's description of the dtype as a list with one unnamed field.
+    ///
+    /// Returns
+    /// -------
+    /// list of tuple
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.descr
+    /// [('', '<f4')]
     #[getter]
     fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.__numpy_dtype__(py)?.getattr("descr")
     }
 
-    /// "=" for the byte order of the machine, "|" for dtypes of one byte.
+    /// NumPy's byte order: "=" for the native one, "|" for dtypes of one byte.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.byteorder
+    /// '='
     #[getter]
     fn byteorder(&self) -> &'static str {
         if self.0.size() == 1 { "|" } else { "=" }
     }
 
-    /// Whether elements have the byte order of the machine: always true.
+    /// Whether elements have the native byte order: always True.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.isnative
+    /// True
     #[getter]
     fn isnative(&self) -> bool {
         true
     }
 
-    /// Bytes that the address of an element is a multiple of.
+    /// Alignment of an element in bytes.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.alignment
+    /// 4
     #[getter]
     fn alignment(&self) -> usize {
         self.0.real().size()
     }
 
-    /// Whether elements refer to Python's objects: always false.
+    /// Whether elements are Python objects: always False.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.hasobject
+    /// False
     #[getter]
     fn hasobject(&self) -> bool {
         false
     }
 
-    /// The fields of an element: always `None`.
+    /// Fields of a structured dtype: always None.
+    ///
+    /// Returns
+    /// -------
+    /// None
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.fields
     #[getter]
     fn fields(&self, py: Python<'_>) -> Py<PyAny> {
         py.None()
     }
 
-    /// The names of the fields of an element: always `None`.
+    /// Names of the fields of a structured dtype: always None.
+    ///
+    /// Returns
+    /// -------
+    /// None
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.names
     #[getter]
     fn names(&self, py: Python<'_>) -> Py<PyAny> {
         py.None()
     }
 
-    /// The dtype and shape of an element that is an array: always `None`.
+    /// Dtype and shape of a subarray dtype: always None.
+    ///
+    /// Returns
+    /// -------
+    /// None
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.subdtype
     #[getter]
     fn subdtype(&self, py: Python<'_>) -> Py<PyAny> {
         py.None()
     }
 
-    /// NumPy's dtype with another byte order.
+    /// Return NumPy's dtype with another byte order.
+    ///
+    /// Parameters
+    /// ----------
+    /// new_order : str, optional
+    ///     Byte order, as NumPy names it. Default: "S", swapped.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.dtype
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If NumPy does not know the byte order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float32.newbyteorder(">")
+    /// dtype('>f4')
     #[pyo3(signature = (new_order = "S"))]
     fn newbyteorder<'py>(&self, py: Python<'py>, new_order: &str) -> PyResult<Bound<'py, PyAny>> {
         self.__numpy_dtype__(py)?.call_method1("newbyteorder", (new_order,))
     }
 
-    /// The module that the class says it is from: programs that run under MLX's names see MLX's.
+    /// Name with the module of the class, which is MLX's for programs that use MLX's names.
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         Ok(format!("{}.{}", slf.get_type().module()?, slf.get().0.name()))
     }
@@ -136,7 +323,7 @@ impl PyDtype {
         self.0 as u64
     }
 
-    /// Equal to whatever names the same dtype where a dtype is taken; different from everything else.
+    /// Equal to every object that names the same dtype where a dtype is accepted; unequal to all others.
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
         let py = other.py();
         let same = matches!(named(other), Some(Ok(dtype)) if dtype.alone() == self.0);
@@ -147,8 +334,26 @@ impl PyDtype {
         }
     }
 
-    /// The same type as NumPy's: `numpy.dtype(umber.core.float32)` works, and so does passing a dtype to NumPy's
-    /// functions. bfloat16 and floats of eight bits are ml_dtypes'.
+    /// NumPy's dtype for the same elements.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.dtype
+    ///     For bfloat16 and float8 dtypes, that of the package ml_dtypes.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If ml_dtypes is required but not installed.
+    ///
+    /// Notes
+    /// -----
+    /// NumPy (2.4 or later) reads it wherever it accepts a dtype.
+    ///
+    /// Examples
+    /// --------
+    /// >>> np.dtype(mx.float32)
+    /// dtype('float32')
     #[getter]
     fn __numpy_dtype__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let numpy = py.import("numpy")?;
@@ -167,7 +372,7 @@ impl PyDtype {
     }
 }
 
-/// Has NumPy this dtype with the package ml_dtypes alone?
+/// Whether NumPy has this dtype only with the package ml_dtypes.
 pub(crate) fn is_of_ml_dtypes(dtype: DType) -> bool {
     dtype == DType::BFloat16 || dtype.is_float8()
 }
@@ -183,14 +388,14 @@ fn letter(kind: Kind) -> &'static str {
     }
 }
 
-/// The dtype that NumPy writes as a letter and a number of bytes: `f8`.
+/// The dtype of a NumPy code: a letter and a number of bytes, such as `f8`.
 fn of_code(code: &str) -> Option<DType> {
     let is_named = |dtype: &DType| format!("{}{}", letter(dtype.kind()), dtype.size()) == code;
     DType::ALL.into_iter().filter(|&dtype| !is_of_ml_dtypes(dtype)).find(is_named)
 }
 
-/// The dtype that an object names: a `Dtype`, a name, one of Python's number types, or NumPy's dtypes and scalar types.
-/// `None` for anything else, `Err` for a name of no dtype.
+/// The dtype that an object stands for: a `Dtype`, a name, a Python number type, or a NumPy dtype or scalar type. `None` for
+/// other objects, `Err` for an unknown name.
 fn named(object: &Bound<'_, PyAny>) -> Option<Result<DtypeArg, String>> {
     let known =
         |name: String| DType::from_name(&name).or_else(|| of_code(&name)).map(DtypeArg::Exact).ok_or(name);
@@ -216,21 +421,21 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Result<DtypeArg, String>> {
         };
         return Some(Ok(named));
     }
-    // Of NumPy's objects only dtypes have a name; arrays and scalars have none.
+    // Among NumPy objects, only dtypes have a name.
     if !is_of_numpy(&object.get_type()) {
         return None;
     }
     Some(known(object.getattr("name").ok()?.extract().ok()?))
 }
 
-/// Is the class one of NumPy's, or of the package that adds further floats to NumPy?
+/// Whether the class belongs to NumPy or ml_dtypes.
 fn is_of_numpy(class: &Bound<'_, PyType>) -> bool {
     let module = class.module().map(|module| module.to_string()).unwrap_or_default();
     let package = module.split('.').next().unwrap_or_default();
     package == "numpy" || package == "ml_dtypes"
 }
 
-/// One of Python's number types, which names a kind of number and leaves the width open.
+/// A Python number type, which stands for a kind of dtype and leaves the width open.
 #[derive(Clone, Copy)]
 pub(crate) enum NumberType {
     /// `int`.
@@ -241,17 +446,17 @@ pub(crate) enum NumberType {
     Complex,
 }
 
-/// A dtype argument: anything that names a dtype.
+/// A dtype argument.
 #[derive(Clone, Copy)]
 pub(crate) enum DtypeArg {
-    /// A dtype by itself or by name.
+    /// A dtype, or its name.
     Exact(DType),
-    /// One of Python's number types.
+    /// A Python number type.
     Number(NumberType),
 }
 
 impl NumberType {
-    /// The dtype that numbers of this type have without an array beside them.
+    /// The dtype of numbers of this type without an array operand.
     fn scalar(self) -> Scalar {
         match self {
             NumberType::Int => Scalar::Int(0),

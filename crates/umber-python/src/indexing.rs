@@ -29,7 +29,7 @@ fn parse(index: &Bound<'_, PyAny>) -> PyResult<Indices> {
         Ok(tuple) if index.is_exact_instance_of::<PyTuple>() => {
             tuple.iter().map(|entry| parse_one(&entry)).collect()
         }
-        // By its iterator, which a class made of tuples may have of its own.
+        // By its iterator, which a subclass of tuple may override.
         Ok(tuple) => tuple.try_iter()?.map(|entry| parse_one(&entry?)).collect(),
         Err(_) => Ok(smallvec::smallvec![parse_one(index)?]),
     }
@@ -68,12 +68,12 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     if entry.is_instance_of::<PyList>() || entry.is_instance_of::<PyTuple>() {
         let array = convert::array(entry, None)?;
         if array.size() == 0 {
-            // An empty list has no numbers that could say what they are.
+            // An empty list has no elements that determine a dtype.
             return Ok(Index::Array(Array::full(array.shape().clone(), Scalar::Int(0), DType::Int32)));
         }
         return of_array(array);
     }
-    // NumPy's integers are indices too; its arrays share their memory, as bytes do, which name no places.
+    // NumPy integers are indices, too. Its arrays share their memory; bytes do as well, but are not indices.
     if !entry.is_instance_of::<PyBytes>()
         && let Some(array) = convert::shared(entry, crate::interop::Copying::IfNeeded)?
     {
@@ -97,7 +97,7 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
 }
 
-/// An index that names nothing but places and whole axes, as loops over an array write it; `None` for any other.
+/// Fast path: an index of integers and full slices only; `None` for any other.
 #[inline]
 fn places_and_axes(index: &Bound<'_, PyAny>) -> Option<SmallVec<[Entry; 4]>> {
     let mut entries = SmallVec::new();
@@ -120,7 +120,7 @@ fn place(entry: &Bound<'_, PyAny>) -> Option<Entry> {
     if entry.is_exact_instance_of::<PyInt>() { entry.extract().ok().map(Entry::Index) } else { None }
 }
 
-/// Is it the slice `:`?
+/// Whether it is the slice `:`.
 fn is_whole(entry: &Bound<'_, PyAny>) -> bool {
     let Ok(slice) = entry.cast::<PySlice>() else { return false };
     let (mut start, mut stop, mut step) = (0, 0, 0);
@@ -128,13 +128,13 @@ fn is_whole(entry: &Bound<'_, PyAny>) -> bool {
     let failed =
         unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) } != 0;
     if failed {
-        // Whoever reads it next says what is wrong.
+        // The general path reports the error.
         drop(PyErr::take(entry.py()));
     }
     !failed && (start, stop, step) == (0, isize::MAX, 1)
 }
 
-/// The value of anything with `__index__`; beyond 64 bits it lies outside every axis.
+/// The value of an object with `__index__`; beyond 64 bits it is out of bounds for every axis.
 fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract::<i64>().map_err(|error| {
         if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
@@ -173,7 +173,7 @@ fn of_array(array: Array) -> PyResult<Index> {
     )))
 }
 
-/// Are places written out in an index expression?
+/// Whether an index expression contains a list of integers.
 fn has_list(index: &Bound<'_, PyAny>) -> bool {
     match index.cast::<PyTuple>() {
         Ok(entries) => entries.iter().any(|entry| entry.is_instance_of::<PyList>()),
@@ -181,14 +181,14 @@ fn has_list(index: &Bound<'_, PyAny>) -> bool {
     }
 }
 
-/// Masks are evaluated where they stand; anything else is only recorded.
+/// Masks are evaluated immediately; all other indices are recorded lazily.
 fn is_lazy(indices: &Indices) -> bool {
     !indices.iter().any(|index| matches!(index, Index::Mask(_)))
 }
 
-/// Compute index arrays that wait: what is written in place is lost to indices that turn out to lie outside later.
+/// Evaluate pending index arrays before an in-place update, so that indices out of bounds raise before it.
 ///
-/// Those that a transform follows have no values to look at yet.
+/// Traced index arrays have no values and are skipped.
 pub(crate) fn evaluate_index<'a>(
     py: Python<'_>,
     arrays: impl IntoIterator<Item = &'a Array>,
@@ -241,7 +241,7 @@ fn write(
         return ops::update(kind, array, indices, &values).or_raise();
     }
     match &indices[..] {
-        // MLX ignores values beyond the number of places.
+        // MLX ignores surplus values.
         [Index::Mask(mask)] if kind == ScatterKind::Set && mask.ndim() > 0 && is_under_mlx() => {
             enter(py, || ops::assign_first(array, mask, &values))
         }
@@ -249,14 +249,14 @@ fn write(
     }
 }
 
-/// Refuse the last step of `a[index] += value` where the sum is of a higher kind than the elements of `a`, which would lose
-/// it in silence: floats among integers, say.
+/// Raise for the last step of `a[index] += value` if the sum is of a higher kind than the elements of `a`: converting it,
+/// for example floats to integers, would lose information silently.
 ///
-/// Python reads the part, adds to it in place, and assigns the object back, which nobody else holds. Under MLX's name the
-/// values are converted, as MLX converts them.
+/// Python reads the part, adds to it in place, and assigns the object back, to which no other reference exists. Under MLX's
+/// name the values are converted, as in MLX.
 fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let Ok(part) = value.cast::<PyArray>() else { return Ok(()) };
-    // SAFETY: a look at a live object's count, with the interpreter lock held.
+    // SAFETY: reads the reference count of a live object, with the interpreter lock held.
     let is_held_elsewhere = || unsafe { ffi::Py_REFCNT(value.as_ptr()) } > 1;
     if !part.get().is_widened() || is_held_elsewhere() || is_under_mlx() {
         return Ok(());
@@ -277,7 +277,7 @@ fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
 impl PyArray {
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         if let Some(entries) = places_and_axes(index) {
-            // SAFETY: a look at fields.
+            // SAFETY: reads fields only.
             let part = unsafe { self.with_ref(index.py(), |array| ops::indexing::part(array, &entries)) };
             if let Some(part) = part {
                 return NewArray::sharing(part).object(index.py());
@@ -285,7 +285,7 @@ impl PyArray {
         }
         let indices = with_name(index.py(), "index", || parse(index))?;
         let array = self.get_cloned(index.py());
-        // Places in a list are as constant as integers are, and refused as early.
+        // Indices in a list are constants, so they are checked immediately, as integers are.
         if has_list(index) {
             ops::check_index(&array, &indices).or_raise()?;
         }
@@ -308,9 +308,24 @@ impl PyArray {
         ))
     }
 
-    /// Updates at an index that give a new array: `a.at[index].add(v)`.
+    /// Index of functional updates: ``a.at[index].add(value)`` returns a new array.
     ///
-    /// Where an index occurs several times every occurrence counts.
+    /// Returns
+    /// -------
+    /// ArrayAt
+    ///     Object to index with ``[]``. Its methods are `add`, `subtract`, `multiply`, `divide`, `maximum` and `minimum`.
+    ///
+    /// Notes
+    /// -----
+    /// If an index occurs several times, every occurrence counts, unlike with ``a[index] += value``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> a = mx.zeros(3)
+    /// >>> a.at[mx.array([0, 0, 2])].add(1)
+    /// array([2, 0, 1], dtype=float32)
+    /// >>> a
+    /// array([0, 0, 0], dtype=float32)
     #[getter]
     fn at(slf: Bound<'_, Self>) -> ArrayAt {
         ArrayAt { array: slf.unbind(), indices: None }
@@ -319,7 +334,12 @@ impl PyArray {
 
 type Quotient = fn(&Array, &Array) -> umber_core::Result<Array>;
 
-/// An array, and the place in it that is to be updated.
+/// An array and the index at which to update it; made by ``a.at[index]``.
+///
+/// Examples
+/// --------
+/// >>> mx.zeros(3).at[1].add(5)
+/// array([0, 5, 0], dtype=float32)
 #[pyclass(name = "ArrayAt", module = "umber.core", frozen)]
 pub(crate) struct ArrayAt {
     array: Py<PyArray>,
@@ -347,23 +367,121 @@ impl ArrayAt {
         })
     }
 
-    /// The array with `value` added at the index.
+    /// Add a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index: ``a.at.add(value)``.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.zeros(3).at[mx.array([0, 0])].add(5)
+    /// array([10, 0, 0], dtype=float32)
     fn add(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         self.update(ScatterKind::Add, value)
     }
 
-    /// The array with `value` subtracted at the index.
+    /// Subtract a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index, or if the array is boolean.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.zeros(3).at[mx.array([0, 0])].subtract(5)
+    /// array([-10, 0, 0], dtype=float32)
     fn subtract(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         let negative = with_name(value.py(), "index", || negated(value, &self.array.get().get()))?;
         self.update(ScatterKind::Add, NewArray::from(negative).object(value.py())?.as_any())
     }
 
-    /// The array multiplied by `value` at the index.
+    /// Multiply by a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones(3).at[mx.array([0, 0])].multiply(5)
+    /// array([25, 1, 1], dtype=float32)
     fn multiply(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         self.update(ScatterKind::Multiply, value)
     }
 
-    /// The array divided by `value` at the index; integers as by `//`.
+    /// Divide by a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy; integers are divided as by ``//``. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones(3).at[0].divide(4)
+    /// array([0.25, 1, 1], dtype=float32)
+    /// >>> mx.array([7, 8]).at[0].divide(2)
+    /// array([3, 8], dtype=int32)
     fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         let (py, like) = (value.py(), self.array.get().get());
         let own = like.dtype();
@@ -375,12 +493,12 @@ impl ArrayAt {
         };
         let Some(indices) = &self.indices else { return self.update(ScatterKind::Set, value) };
         if !indices.iter().any(|index| matches!(index, Index::Array(_))) {
-            // Nothing is named twice.
+            // No index array: no element occurs twice.
             let old = read(py, &like, indices)?;
             let quotient = NewArray::from(quotient(&old, &divisor).or_raise()?);
             return self.update(ScatterKind::Set, quotient.object(py)?.as_any());
         }
-        // By all divisors of an element at once: they meet in the widest dtype there is for them.
+        // Multiply all divisors of an element first, in the widest dtype of their kind, then divide once.
         let wide = match own {
             DType::UInt64 => own,
             _ if own.is_integer() => DType::Int64,
@@ -393,12 +511,60 @@ impl ArrayAt {
         ops::astype(&whole, own).or_raise().map(NewArray::from)
     }
 
-    /// The array with the larger of it and `value` at the index.
+    /// Take the maximum with a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones(3).at[mx.array([0, 0])].maximum(mx.array([5, 3]))
+    /// array([5, 1, 1], dtype=float32)
     fn maximum(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         self.update(ScatterKind::Maximum, value)
     }
 
-    /// The array with the smaller of it and `value` at the index.
+    /// Take the minimum with a value at the index.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : array_like
+    ///     Value, broadcast to the shape of the indexed elements and converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Updated copy. Repeated indices accumulate.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If there is no index.
+    /// IndexError
+    ///     If an index is out of bounds.
+    /// ValueError
+    ///     If `value` cannot be broadcast to the indexed elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones(3).at[mx.array([0, 0])].minimum(mx.array([5, -3]))
+    /// array([-3, 1, 1], dtype=float32)
     fn minimum(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         self.update(ScatterKind::Minimum, value)
     }

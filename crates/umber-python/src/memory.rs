@@ -13,42 +13,105 @@ use umber_core::graph::ArrayInternals;
 use crate::enter::to_exception;
 use crate::transforms::eval::arrays_of;
 
-/// The memory of the device that this thread's operations run on.
+/// Allocator of the device that this thread's operations run on.
 fn allocator() -> &'static dyn Allocator {
     backend(device::default_device()).map_or(&Cpu, |backend| backend.allocator())
 }
 
-/// Bytes in use by arrays, on the default device.
+/// Return the number of bytes that arrays occupy on the default device.
+///
+/// Returns
+/// -------
+/// int
+///
+/// See Also
+/// --------
+/// get_peak_memory, get_cache_memory, set_memory_limit
+///
+/// Examples
+/// --------
+/// >>> x = mx.zeros(1000)
+/// >>> mx.eval(x)
+/// >>> mx.get_active_memory() >= x.nbytes
+/// True
 #[pyfunction]
 fn get_active_memory() -> usize {
     allocator().active()
 }
 
-/// The most bytes in use at once since the start or `reset_peak_memory`.
+/// Return the peak of the active memory in bytes since the start or the last reset.
+///
+/// Returns
+/// -------
+/// int
+///
+/// See Also
+/// --------
+/// reset_peak_memory, get_active_memory
+///
+/// Examples
+/// --------
+/// >>> mx.get_peak_memory() >= mx.get_active_memory()
+/// True
 #[pyfunction]
 fn get_peak_memory() -> usize {
     allocator().peak()
 }
 
-/// Measure the peak anew from what is in use now.
+/// Reset the peak memory to the memory that is active now.
+///
+/// See Also
+/// --------
+/// get_peak_memory
+///
+/// Examples
+/// --------
+/// >>> mx.reset_peak_memory()
 #[pyfunction]
 fn reset_peak_memory() {
     allocator().reset_peak();
 }
 
-/// Bytes kept for reuse.
+/// Return the number of bytes that are cached for reuse.
+///
+/// Returns
+/// -------
+/// int
+///
+/// See Also
+/// --------
+/// clear_cache, set_cache_limit
+///
+/// Examples
+/// --------
+/// >>> mx.clear_cache()
+/// >>> mx.get_cache_memory()
+/// 0
 #[pyfunction]
 fn get_cache_memory() -> usize {
     allocator().cached()
 }
 
-/// The most bytes that arrays may use; an allocation beyond it raises `MemoryError`.
+/// Return the memory limit in bytes.
+///
+/// Returns
+/// -------
+/// int
+///
+/// See Also
+/// --------
+/// set_memory_limit
+///
+/// Examples
+/// --------
+/// >>> mx.get_memory_limit() > 0
+/// True
 #[pyfunction]
 fn get_memory_limit() -> usize {
     allocator().limit()
 }
 
-/// A number of bytes.
+/// Parse a number of bytes.
 fn bytes(op: &str, limit: i128) -> PyResult<usize> {
     usize::try_from(limit).map_err(|_| {
         to_exception(umber_core::types::error!(
@@ -59,23 +122,102 @@ fn bytes(op: &str, limit: i128) -> PyResult<usize> {
     })
 }
 
-/// Set the memory limit in bytes; returns the one before.
+/// Set the memory limit, and return the previous one.
+///
+/// Parameters
+/// ----------
+/// limit : int
+///     Maximum number of bytes that arrays may occupy.
+///
+/// Returns
+/// -------
+/// int
+///     Previous limit in bytes.
+///
+/// Raises
+/// ------
+/// OverflowError
+///     If `limit` is negative or does not fit 64 bits.
+///
+/// See Also
+/// --------
+/// get_memory_limit, set_cache_limit
+///
+/// Notes
+/// -----
+/// An allocation that would exceed the limit raises MemoryError.
+///
+/// Examples
+/// --------
+/// >>> before = mx.set_memory_limit(8 * 2**30)
+/// >>> mx.set_memory_limit(before)
+/// 8589934592
 #[pyfunction]
 fn set_memory_limit(limit: i128) -> PyResult<usize> {
     Ok(allocator().set_limit(bytes("set_memory_limit", limit)?))
 }
 
-/// Set how many bytes may be kept for reuse; returns the limit before.
+/// Set the maximum number of bytes to cache for reuse, and return the previous limit.
+///
+/// Parameters
+/// ----------
+/// limit : int
+///     Maximum number of cached bytes.
+///
+/// Returns
+/// -------
+/// int
+///     Previous limit in bytes.
+///
+/// Raises
+/// ------
+/// OverflowError
+///     If `limit` is negative or does not fit 64 bits.
+///
+/// See Also
+/// --------
+/// clear_cache, get_cache_memory
+///
+/// Examples
+/// --------
+/// >>> before = mx.set_cache_limit(2**30)
+/// >>> mx.set_cache_limit(before)
+/// 1073741824
 #[pyfunction]
 fn set_cache_limit(limit: i128) -> PyResult<usize> {
     Ok(allocator().set_cache_limit(bytes("set_cache_limit", limit)?))
 }
 
-/// Bytes of the memory behind arrays, given one by one or in nested lists, tuples and dicts; anything else in there is left
-/// alone.
+/// Return the number of bytes of the buffers behind arrays.
 ///
-/// Memory that several arrays share counts once, and as a whole even where they are parts of it. Raises `ValueError` for an
-/// array that is not evaluated.
+/// Parameters
+/// ----------
+/// *args : array or pytree of arrays
+///     Evaluated arrays, or nested lists, tuples and dicts of them. Other objects are ignored.
+///
+/// Returns
+/// -------
+/// int
+///
+/// Raises
+/// ------
+/// ValueError
+///     If an array is not evaluated.
+///
+/// See Also
+/// --------
+/// get_active_memory
+///
+/// Notes
+/// -----
+/// A buffer that several arrays share counts once, and as a whole even where arrays are parts of it.
+///
+/// Examples
+/// --------
+/// >>> x = mx.zeros(1000)
+/// >>> mx.eval(x)
+/// >>> mx.get_array_buffer_size(x, x[:10])
+/// 4000
 #[pyfunction]
 #[pyo3(signature = (*args))]
 fn get_array_buffer_size(args: &Bound<'_, PyTuple>) -> PyResult<usize> {
@@ -92,16 +234,46 @@ fn get_array_buffer_size(args: &Bound<'_, PyTuple>) -> PyResult<usize> {
     Ok(sizes.values().sum())
 }
 
-/// Set how much memory is to stay resident; returns the limit before.
+/// Set how much memory may be kept resident, and return the previous limit.
 ///
-/// Only the memory of some GPUs can be kept resident, so the limit of this build is always 0.
+/// Parameters
+/// ----------
+/// limit : int
+///     Number of bytes.
+///
+/// Returns
+/// -------
+/// int
+///     Always 0.
+///
+/// Raises
+/// ------
+/// OverflowError
+///     If `limit` is negative or does not fit 64 bits.
+///
+/// Notes
+/// -----
+/// Only the memory of some GPUs can be kept resident. In this build the call has no effect.
+///
+/// Examples
+/// --------
+/// >>> mx.set_wired_limit(2**30)
+/// 0
 #[pyfunction]
 fn set_wired_limit(limit: i128) -> PyResult<usize> {
     bytes("set_wired_limit", limit)?;
     Ok(0)
 }
 
-/// Give everything kept for reuse back to the system.
+/// Release all cached memory to the system.
+///
+/// See Also
+/// --------
+/// get_cache_memory, set_cache_limit
+///
+/// Examples
+/// --------
+/// >>> mx.clear_cache()
 #[pyfunction]
 fn clear_cache() {
     allocator().clear_cache();

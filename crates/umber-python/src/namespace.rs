@@ -1,5 +1,5 @@
-//! What the array API standard asks of the array's class and of its module: where an array is, which namespace it
-//! belongs to, what can be asked of that, and operators in place that keep dtype and shape.
+//! Parts of the Python array API standard in the array class and the module: devices, the namespace, its inspection
+//! functions, and augmented assignments that keep dtype and shape.
 
 use std::cell::Cell;
 use umber_core::types::error;
@@ -17,14 +17,34 @@ use crate::new_array::NewArray;
 use crate::ops::is_kind;
 use crate::streams::{PyDevice, PyStream};
 
-/// The newest version of the standard that is spoken.
+/// The newest supported version of the standard.
 const VERSION: &str = "2025.12";
-/// The module that knows the versions of the one that answers as the standard says.
+/// The module that maps versions of the standard to namespaces.
 const VERSIONS: &str = "umber.array_api._versions";
 
 #[pymethods]
 impl PyArray {
-    /// The module of functions that the array API standard asks for, as a version of it says: `umber.array_api`.
+    /// Return the module with the functions of the Python array API standard.
+    ///
+    /// Parameters
+    /// ----------
+    /// api_version : str, optional
+    ///     Version of the standard, from "2021.12" to "2025.12". Default: the newest.
+    ///
+    /// Returns
+    /// -------
+    /// module
+    ///     `umber.array_api`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the version is not supported.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array(1).__array_namespace__().__name__
+    /// 'umber.array_api'
     #[pyo3(signature = (api_version = None))]
     fn __array_namespace__<'py>(
         slf: &Bound<'py, Self>,
@@ -33,15 +53,46 @@ impl PyArray {
         slf.py().import(VERSIONS)?.call_method1("namespace", (api_version,))
     }
 
-    /// The device whose memory the array is in.
+    /// Device whose memory holds the array.
+    ///
+    /// Returns
+    /// -------
+    /// Device
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array(1).device
+    /// Device(cpu, 0)
     #[getter]
     fn device(&self) -> PyDevice {
         PyDevice(self.get().device())
     }
 
-    /// The array in the memory of `device`: itself where that is the one it is in.
+    /// Transfer the array to the memory of a device.
     ///
-    /// The transfer goes to `stream`, else to the default stream of the device.
+    /// Parameters
+    /// ----------
+    /// device : Device, DeviceType or str
+    ///     Target: a device, its type, or "cpu" or "gpu".
+    /// stream : Stream, optional
+    ///     Stream of the transfer. Default: the default stream of the device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     On that device; this array if it is there already.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `stream` is not a Stream.
+    /// ValueError
+    ///     If the device is unknown or not available.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1, 2]).to_device("cpu")
+    /// array([1, 2], dtype=int32)
     #[pyo3(signature = (device, /, *, stream = None))]
     fn to_device<'py>(
         slf: &Bound<'py, Self>,
@@ -70,11 +121,16 @@ impl PyArray {
     }
 }
 
-/// What can be asked of a namespace of the array API standard.
+/// Information about a namespace of the Python array API standard.
+///
+/// Examples
+/// --------
+/// >>> mx.__array_namespace_info__().default_device()
+/// Device(cpu, 0)
 #[pyclass(name = "ArrayNamespaceInfo", module = "umber.core", frozen, subclass)]
 struct NamespaceInfo;
 
-/// The dtypes that the standard knows.
+/// The dtypes of the standard.
 const STANDARD: [DType; 13] = [
     DType::Bool,
     DType::Int8,
@@ -91,7 +147,7 @@ const STANDARD: [DType; 13] = [
     DType::Complex128,
 ];
 
-/// Is the dtype of a kind of the standard: one by name, or any of a tuple of names?
+/// Whether the dtype is of a kind of the standard: one name, or any of a tuple of names.
 fn is_any_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(kinds) = kind.cast::<PyTuple>() else { return is_kind("dtypes", dtype, kind) };
     kinds.iter().try_fold(false, |found, kind| Ok(found | is_kind("dtypes", dtype, &kind)?))
@@ -104,7 +160,17 @@ impl NamespaceInfo {
         NamespaceInfo
     }
 
-    /// What the namespace can do: a dict of "boolean indexing", "data-dependent shapes" and "max dimensions".
+    /// Return the optional features of the namespace.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Values of "boolean indexing", "data-dependent shapes" and "max dimensions".
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.__array_namespace_info__().capabilities()
+    /// {'boolean indexing': True, 'data-dependent shapes': True, 'max dimensions': None}
     fn capabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
         found.set_item("boolean indexing", true)?;
@@ -114,12 +180,41 @@ impl NamespaceInfo {
         Ok(found)
     }
 
-    /// The device that arrays are made on.
+    /// Return the device on which arrays are created by default.
+    ///
+    /// Returns
+    /// -------
+    /// Device
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.__array_namespace_info__().default_device()
+    /// Device(cpu, 0)
     fn default_device(&self) -> PyDevice {
         PyDevice(device::default_device())
     }
 
-    /// The dtypes that arrays have where none is given, by kind; "indexing" is that of indices.
+    /// Return the dtypes that arrays get by default.
+    ///
+    /// Parameters
+    /// ----------
+    /// device : Device, DeviceType or str, optional
+    ///     An available device; the dtypes are the same on every device. Default: None.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Dtypes by kind: "real floating", "complex floating", "integral" and "indexing" (of indices).
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the device is unknown or not available.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.__array_namespace_info__().default_dtypes().get("integral")
+    /// umber.core.int32
     #[pyo3(signature = (*, device = None))]
     fn default_dtypes<'py>(
         &self,
@@ -135,12 +230,44 @@ impl NamespaceInfo {
         Ok(found)
     }
 
-    /// The devices that there are.
+    /// Return the available devices.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of Device
+    ///
+    /// Examples
+    /// --------
+    /// >>> len(mx.__array_namespace_info__().devices()) >= 1
+    /// True
     fn devices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, device::available().map(PyDevice).collect::<Vec<_>>())
     }
 
-    /// The dtypes of the standard by name; with a `kind` those of that kind, or of any of a tuple of kinds.
+    /// Return the dtypes of the standard by name.
+    ///
+    /// Parameters
+    /// ----------
+    /// device : Device, DeviceType or str, optional
+    ///     An available device; the dtypes are the same on every device. Default: None.
+    /// kind : str or tuple of str, optional
+    ///     Kinds to include: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating" or
+    ///     "numeric". Default: all.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Dtypes by name.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a kind is unknown, or if the device is unknown or not available.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.__array_namespace_info__().dtypes(kind="real floating")
+    /// {'float32': umber.core.float32, 'float64': umber.core.float64}
     #[pyo3(signature = (*, device = None, kind = None))]
     fn dtypes<'py>(
         &self,
@@ -159,19 +286,41 @@ impl NamespaceInfo {
     }
 }
 
-/// What can be asked of this namespace: its capabilities, devices and dtypes.
+/// Return information about this namespace: its capabilities, devices and dtypes.
+///
+/// Returns
+/// -------
+/// ArrayNamespaceInfo
+///
+/// Examples
+/// --------
+/// >>> mx.__array_namespace_info__().default_dtypes().get("real floating")
+/// umber.core.float32
 #[pyfunction]
 fn __array_namespace_info__() -> NamespaceInfo {
     NamespaceInfo
 }
 
 thread_local! {
-    /// Do operators in place keep dtype and shape on this thread?
+    /// Whether augmented assignments must keep dtype and shape on this thread.
     static KEEPS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Inside, `x += y` and its kin raise where the dtype or the shape of `x` would change, as the array API standard has
-/// it; outside such a block they change it, as MLX has it. For the thread that enters it.
+/// Context manager in which augmented assignments must keep the dtype and the shape of an array.
+///
+/// Notes
+/// -----
+/// Inside, ``x += y`` and the like raise TypeError where the dtype of `x` would change and ValueError where its shape
+/// would, as the array API standard requires. Outside they change `x`, as in MLX. Holds for the thread that enters it.
+///
+/// Examples
+/// --------
+/// >>> x = mx.array([1, 2])
+/// >>> with mx.InPlaceKeepsType():
+/// ...     x += 1
+/// >>> x += 0.5
+/// >>> x
+/// array([2.5, 3.5], dtype=float32)
 #[pyclass(name = "InPlaceKeepsType", module = "umber.core")]
 struct InPlaceKeepsType {
     before: Vec<bool>,
@@ -196,7 +345,7 @@ impl InPlaceKeepsType {
     }
 }
 
-/// A result that goes in place of an array: in strict blocks it must be what the array was.
+/// Check the result of an augmented assignment: in strict blocks it must have the dtype and shape of the array.
 #[inline]
 pub(crate) fn check_in_place(op: &str, before: &Array, result: &Array) -> PyResult<()> {
     if !KEEPS.get() {

@@ -1,5 +1,6 @@
-//! What `array` makes of float64 and complex128 that other libraries hold: it keeps them, unless programs run under MLX's name, which
-//! count on float32 and complex64.
+//! Narrowing: `array` converts float64 and complex128 elements of other libraries for programs that run under MLX's name.
+//!
+//! Such programs expect float32 and complex64. All others keep the dtype.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,19 +13,33 @@ use crate::enter::OrRaise;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// Set whether arrays of others are narrowed, as MLX does.
+/// Set whether arrays of other libraries are narrowed to float32 and complex64, as MLX does.
+///
+/// Parameters
+/// ----------
+/// is_on : bool
+///     Whether `array` converts their float64 and complex128 elements.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `is_on` is not a bool.
+///
+/// Examples
+/// --------
+/// >>> mx._set_narrowing(False)
 #[pyfunction]
 #[pyo3(name = "_set_narrowing")]
 fn set_narrowing(is_on: bool) {
     IS_ON.store(is_on, Ordering::Relaxed);
 }
 
-/// Do programs run under MLX's name?
+/// Whether programs run under MLX's name.
 pub(crate) fn is_under_mlx() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// The array that was made of `object`, for which no dtype was asked for. What was an array before, or several, stays what it was.
+/// Narrow `array`, which was made of `object` without a dtype argument. Arrays of umber, alone or in sequences, keep theirs.
 #[inline]
 pub(crate) fn narrow_dtype(array: Array, object: &Bound<'_, PyAny>) -> PyResult<Array> {
     if IS_ON.load(Ordering::Relaxed) { narrow_array(array, object) } else { Ok(array) }

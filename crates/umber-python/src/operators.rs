@@ -1,4 +1,4 @@
-//! Operators of `array`: arithmetic, comparison, in-place forms.
+//! Operators of `array`: arithmetic, comparison, augmented assignment.
 #![allow(unsafe_op_in_unsafe_fn, reason = "what `pymethods` writes around methods made by a table")]
 
 use pyo3::basic::CompareOp;
@@ -16,7 +16,7 @@ use crate::error_text::with_name;
 use crate::namespace::check_in_place;
 use crate::new_array::NewArray;
 
-/// What an operator gives: an array, or `NotImplemented` when the other side may know better.
+/// Result of an operator: an array, or `NotImplemented` to defer to the other operand.
 enum OperatorResult {
     Array(NewArray),
     NotImplemented,
@@ -37,7 +37,7 @@ impl<'py> IntoPyObject<'py> for OperatorResult {
 
 type Binary = fn(&Array, &Array) -> Result<Array>;
 
-/// The other operand of an operator, as an array beside `own`; `None` for what operators do not take.
+/// Convert the other operand of an operator to an array, promoted with `own`; `None` if operators do not take it.
 #[inline]
 fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(other) = other.cast::<PyArray>() {
@@ -57,19 +57,19 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
     }
 }
 
-/// Does `==` of an array answer one truth value beside this list or tuple, as it does beside every other object? It does
-/// where the lengths do not fit, an empty one among them.
+/// Whether `==` of an array and this list or tuple returns a single truth value, as for objects that are not sequences.
+/// It does if the shapes cannot be broadcast, or if the sequence is empty and the array is not.
 fn is_other_sequence(own: &Array, other: &Bound<'_, PyAny>, array: &Array) -> bool {
     let is_sequence = other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>();
     let is_empty = array.size() == 0 && own.shape() != array.shape();
     is_sequence && (is_empty || own.shape().broadcast(array.shape()).is_none())
 }
 
-/// The result of an operator whose operands have one dtype; `None` for what goes the usual way.
+/// Fast path for operands of one dtype; `None` for all other cases.
 #[inline]
 fn direct(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<OperatorResult> {
     let py = other.py();
-    // SAFETY: neither arithmetic on memory nor making a node runs Python code or lets go of its lock.
+    // SAFETY: neither arithmetic on memory nor creating a node runs Python code or releases the interpreter lock.
     let made = unsafe {
         match other.cast::<PyArray>() {
             Ok(other) => this.with_ref(py, |own| {
@@ -101,9 +101,9 @@ fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> Py
     }
 }
 
-/// What an operator gives for an operand that is no array: `NotImplemented` where a class of others may know better.
+/// Handle an operand that is not an array: return `NotImplemented` for classes that may implement the operator.
 ///
-/// Python's own classes do not, but a sequence would be repeated `int(array)` times by `*`.
+/// Built-in classes do not, and `*` would repeat a sequence `int(array)` times: these raise TypeError.
 #[cold]
 fn refuse_or_defer(name: &str, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
     let class = other.get_type();
@@ -113,18 +113,18 @@ fn refuse_or_defer(name: &str, other: &Bound<'_, PyAny>) -> PyResult<OperatorRes
     Err(not_an_operand(name, other)?)
 }
 
-/// The exception for what is no operand.
+/// The exception for an unsupported operand.
 fn not_an_operand(name: &str, other: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     Ok(to_exception(error!(Type(name), "got {}, expected an array or a number", other.get_type().name()?)))
 }
 
-/// `this op= other`: the result is computed anew and put in place.
+/// `this op= other`: compute the result and rebind the array object to it.
 fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<()> {
     let (own, py) = (this.get_cloned(other.py()), other.py());
     let Some(other) = with_name(other.py(), name, || other_operand(&own, other))? else {
         return Err(not_an_operand(name, other)?);
     };
-    // The quotient of integers is no integer, and whoever shares the array or a part of it would not see it.
+    // The quotient of integers is a float array, which other references to the memory would not see.
     if name == "divide" && !own.dtype().is_inexact() {
         return Err(to_exception(error!(
             Type("divide"),
@@ -144,7 +144,7 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> P
     Ok(())
 }
 
-/// Kinds of number between which an assignment loses something: truth values, integers, floats, complex numbers.
+/// Rank of a kind of dtype: bool, integer, float, complex. Assignment to a lower rank loses information.
 pub(crate) fn class_of_kind(dtype: DType) -> u8 {
     match dtype.kind() {
         Kind::Bool => 0,
@@ -154,7 +154,7 @@ pub(crate) fn class_of_kind(dtype: DType) -> u8 {
     }
 }
 
-/// The operators as the number protocol names them, and the kind of those that may need no promotion.
+/// The operators, by their names in the number protocol, and the kind of those with a fast path.
 macro_rules! operators {
     ($($name:ident $reflected:ident $in_place:ident $function:ident $($kind:ident)?),* $(,)?) => {
         #[pymethods]
@@ -205,8 +205,8 @@ fn quotient(a: Array, b: Array, py: Python<'_>) -> PyResult<Py<PyAny>> {
     Ok((NewArray::from(quotient), NewArray::from(remainder)).into_pyobject(py)?.into_any().unbind())
 }
 
-/// A comparison with a number that the dtype of integers or bool cannot hold, which all of them are below or above;
-/// `None` for other operands.
+/// Compare an integer or boolean array with a number outside the range of its dtype, where all elements give the same
+/// result; `None` for other operands.
 fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Option<Array>> {
     if own.dtype().is_inexact() || other.is_instance_of::<PyArray>() {
         return Ok(None);
@@ -222,7 +222,7 @@ fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Opti
     Ok(number.side(own).map(|is_above| all_beyond(own, is_above, op)))
 }
 
-/// The other operand of a comparison: floats are compared with any integer.
+/// Convert the other operand of a comparison: floats are compared with integers of any size.
 fn other_comparand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if own.dtype().is_inexact() && other.is_instance_of::<PyInt>() {
         return other.extract::<Comparand>()?.operand(Some(own.dtype()))?.beside(own).map(Some);
@@ -230,7 +230,7 @@ fn other_comparand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Arr
     other_operand(own, other)
 }
 
-/// A comparison of integers with what is above or below all that their dtype holds.
+/// Result of comparing integers with a number above or below the range of their dtype.
 fn all_beyond(own: &Array, is_above: bool, op: CompareOp) -> Array {
     let output = match op {
         CompareOp::Eq => false,
@@ -241,11 +241,11 @@ fn all_beyond(own: &Array, is_above: bool, op: CompareOp) -> Array {
     Array::full(own.shape().clone(), output, DType::Bool)
 }
 
-/// What a comparison takes: also an integer that no dtype holds, of which it matters whether it is positive.
+/// Operand of a comparison: an array, a number, or an integer that no dtype holds.
 pub(crate) enum Comparand {
-    /// An array, or a number that a dtype holds.
+    /// An array, or a number in the range of a dtype.
     Operand(Operand),
-    /// Another integer, as near as a float comes to it, and what is said where it cannot be compared.
+    /// Another integer: the nearest float, and the exception for operands that cannot be compared with it.
     Vast { value: f64, error: PyErr },
 }
 
@@ -266,7 +266,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Comparand {
 }
 
 impl Comparand {
-    /// Is it above (or else below) all that the dtype of `own` holds? `None` where it is among them.
+    /// Whether it is above (true) or below (false) the range of `own`'s dtype; `None` if it is inside.
     fn side(&self, own: &Array) -> Option<bool> {
         match self {
             _ if own.dtype().is_inexact() => None,
@@ -286,7 +286,7 @@ impl Comparand {
         }
     }
 
-    /// The operand of an operation with something of the dtype `beside`.
+    /// Convert to the operand of an operation whose other operand has the dtype `beside`.
     fn operand(self, beside: Option<DType>) -> PyResult<Operand> {
         match self {
             Comparand::Operand(operand) => Ok(operand),
@@ -298,7 +298,7 @@ impl Comparand {
     }
 }
 
-/// `a op b` as the functions compare.
+/// `a op b` for the comparison functions.
 pub(crate) fn compared(
     a: Comparand,
     b: Comparand,
@@ -323,7 +323,7 @@ pub(crate) fn compared(
     record_on(stream, || function(&a, &b)).map(NewArray::from)
 }
 
-/// The comparison that holds for `b, a` where `op` holds for `a, b`.
+/// The comparison with exchanged operands: it holds for `b, a` if `op` holds for `a, b`.
 fn mirrored_comparison(op: CompareOp) -> CompareOp {
     match op {
         CompareOp::Lt => CompareOp::Gt,
@@ -336,7 +336,7 @@ fn mirrored_comparison(op: CompareOp) -> CompareOp {
 
 #[pymethods]
 impl PyArray {
-    /// Quotient rounded down and remainder, as Python's `divmod` gives them: a tuple.
+    /// Return the quotient rounded down and the remainder: ``(a // b, a % b)``.
     fn __divmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let own = self.get();
         match with_name(other.py(), "divmod", || other_operand(&own, other))? {
@@ -353,12 +353,42 @@ impl PyArray {
         }
     }
 
-    /// The same as `/`.
+    /// Alias of ``/``.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : array_like
+    ///     Divisor.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Quotient.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1.0, 2.0]).__div__(2)
+    /// array([0.5, 1], dtype=float32)
     fn __div__(&self, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
         left(self, other, "divide", ops::divide)
     }
 
-    /// The same as `/`, from the right.
+    /// Alias of ``/`` with exchanged operands.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : array_like
+    ///     Dividend.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Quotient.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1.0, 2.0]).__rdiv__(2)
+    /// array([2, 1], dtype=float32)
     fn __rdiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
         right(self, other, "divide", ops::divide)
     }

@@ -1,4 +1,6 @@
-//! `Device`, `Stream` and what chooses between them.
+//! `Device`, `Stream` and the functions that select them.
+//!
+//! One subject: devices and streams; most lines document their functions.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,7 +24,7 @@ static KINDS: Enumeration = Enumeration::new(
 pub(crate) struct PyDeviceType(pub(crate) DeviceType);
 
 impl PyDeviceType {
-    /// The kind that an object is; `None` of one that is no kind.
+    /// Convert an object to a kind of device; `None` for other objects.
     pub(crate) fn find(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceType>> {
         let place = KINDS.place(object)?;
         Ok(place.map(|place| PyDeviceType(if place == 0 { DeviceType::Cpu } else { DeviceType::Gpu })))
@@ -52,7 +54,34 @@ impl<'py> IntoPyObject<'py> for PyDeviceType {
     }
 }
 
-/// A device to run on.
+/// Device that operations run on.
+///
+/// Parameters
+/// ----------
+/// type : DeviceType
+///     Kind of device: ``mx.cpu`` or ``mx.gpu``.
+/// index : int, optional
+///     Number of the device of that kind. Default: 0.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `type` is not a DeviceType.
+/// OverflowError
+///     If `index` is negative.
+///
+/// See Also
+/// --------
+/// default_device, is_available
+///
+/// Notes
+/// -----
+/// A device equals its kind, whatever its index. It need not be available.
+///
+/// Examples
+/// --------
+/// >>> mx.Device(mx.cpu)
+/// Device(cpu, 0)
 #[pyclass(name = "Device", module = "umber.core", frozen)]
 #[derive(Clone, Copy)]
 pub(crate) struct PyDevice(pub(crate) Device);
@@ -72,7 +101,16 @@ impl PyDevice {
         Ok(PyDevice(Device { kind: r#type.0, index }))
     }
 
-    /// The kind of device.
+    /// Kind of device.
+    ///
+    /// Returns
+    /// -------
+    /// DeviceType
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.Device(mx.cpu).type
+    /// DeviceType.cpu
     #[getter]
     fn r#type(&self) -> PyDeviceType {
         PyDeviceType(self.0.kind)
@@ -89,12 +127,12 @@ impl PyDevice {
         Ok(PyDeviceType::find(other)?.is_some_and(|kind| kind.0 == self.0.kind))
     }
 
-    /// That of the kind, which a device is equal to.
+    /// Hash of the kind, to which a device is equal.
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         self.r#type().into_pyobject(py)?.hash()
     }
 
-    /// Helper for pickle.
+    /// Return the parts that pickle needs.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let device = slf.get();
         let arguments = (device.r#type(), device.0.index);
@@ -102,14 +140,32 @@ impl PyDevice {
     }
 }
 
-/// A queue of work on a device.
+/// Queue of operations on a device; made by `new_stream`.
+///
+/// See Also
+/// --------
+/// new_stream, default_stream, stream
+///
+/// Examples
+/// --------
+/// >>> mx.default_stream(mx.cpu).device
+/// Device(cpu, 0)
 #[pyclass(name = "Stream", module = "umber.core", frozen)]
 #[derive(Clone, Copy)]
 pub(crate) struct PyStream(pub(crate) Stream);
 
 #[pymethods]
 impl PyStream {
-    /// The device that the stream is on.
+    /// Device that the stream belongs to.
+    ///
+    /// Returns
+    /// -------
+    /// Device
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.default_stream(mx.cpu).device
+    /// Device(cpu, 0)
     #[getter]
     fn device(&self) -> PyDevice {
         PyDevice(self.0.device)
@@ -128,14 +184,32 @@ impl PyStream {
     }
 }
 
-/// A stream that is another one on each thread.
+/// Stream that is a different one on each thread; made by `new_thread_local_stream`.
+///
+/// See Also
+/// --------
+/// new_thread_local_stream
+///
+/// Examples
+/// --------
+/// >>> mx.new_thread_local_stream(mx.cpu).device
+/// Device(cpu, 0)
 #[pyclass(name = "ThreadLocalStream", module = "umber.core", frozen)]
 #[derive(Clone, Copy)]
 pub(crate) struct PyThreadLocalStream(pub(crate) ThreadLocalStream);
 
 #[pymethods]
 impl PyThreadLocalStream {
-    /// The device that the stream is on.
+    /// Device that the stream belongs to.
+    ///
+    /// Returns
+    /// -------
+    /// Device
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.new_thread_local_stream(mx.cpu).device
+    /// Device(cpu, 0)
     #[getter]
     fn device(&self) -> PyDevice {
         PyDevice(self.0.device)
@@ -165,7 +239,27 @@ fn device_of(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     Err(PyTypeError::new_err(format!("got {}, expected a Device", object.get_type().name()?)))
 }
 
-/// Makes a stream or device the default inside a `with` block.
+/// Context manager that makes a stream or device the default for this thread.
+///
+/// Parameters
+/// ----------
+/// s : Stream, Device or DeviceType
+///     Stream, or device whose default stream is used.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `s` is none of these.
+///
+/// See Also
+/// --------
+/// stream
+///
+/// Examples
+/// --------
+/// >>> with mx.StreamContext(mx.cpu):
+/// ...     mx.array(1) + 1
+/// array(2, dtype=int32)
 #[pyclass(name = "StreamContext", module = "umber.core")]
 pub(crate) struct StreamContext {
     stream: Stream,
@@ -190,66 +284,271 @@ impl StreamContext {
     }
 }
 
-/// The device that this thread's operations run on.
+/// Return the device that this thread's operations run on by default.
+///
+/// Returns
+/// -------
+/// Device
+///
+/// See Also
+/// --------
+/// set_default_device, default_stream
+///
+/// Examples
+/// --------
+/// >>> mx.set_default_device(mx.cpu)
+/// >>> mx.default_device()
+/// Device(cpu, 0)
 #[pyfunction]
 fn default_device() -> PyDevice {
     PyDevice(device::default_device())
 }
 
-/// Choose the device that this thread's operations run on.
+/// Set the device that this thread's operations run on by default.
+///
+/// Parameters
+/// ----------
+/// device : Device or DeviceType
+///     An available device.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `device` is not a device.
+/// ValueError
+///     If the device is not available.
+///
+/// See Also
+/// --------
+/// default_device, stream
+///
+/// Examples
+/// --------
+/// >>> mx.set_default_device(mx.cpu)
 #[pyfunction]
 fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     device::set_default_device(device_of(device)?).or_raise()
 }
 
-/// The stream that this thread's operations on a device go to.
+/// Return the stream that this thread's operations on a device use by default.
+///
+/// Parameters
+/// ----------
+/// device : Device or DeviceType
+///     An available device.
+///
+/// Returns
+/// -------
+/// Stream
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `device` is not a device.
+/// ValueError
+///     If the device is not available.
+///
+/// See Also
+/// --------
+/// set_default_stream, new_stream
+///
+/// Examples
+/// --------
+/// >>> mx.default_stream(mx.cpu).device
+/// Device(cpu, 0)
 #[pyfunction]
 fn default_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
     device::default_stream(device_of(device)?).or_raise().map(PyStream)
 }
 
-/// Choose the stream that this thread's operations go to.
+/// Set the stream that this thread's operations use by default.
+///
+/// Parameters
+/// ----------
+/// stream : Stream
+///     Stream; its device becomes the default device.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `stream` is not a Stream.
+///
+/// See Also
+/// --------
+/// default_stream, stream
+///
+/// Examples
+/// --------
+/// >>> before = mx.default_stream(mx.cpu)
+/// >>> mx.set_default_stream(mx.new_stream(mx.cpu))
+/// >>> mx.set_default_stream(before)
 #[pyfunction]
 fn set_default_stream(stream: &Bound<'_, PyStream>) -> PyResult<()> {
     device::set_default_stream(stream.get().0).or_raise()
 }
 
-/// How many threads work on a kernel on the CPU, the calling one included.
+/// Return the number of CPU threads that a kernel uses, including the calling one.
+///
+/// Returns
+/// -------
+/// int
+///
+/// See Also
+/// --------
+/// set_num_threads
+///
+/// Examples
+/// --------
+/// >>> mx.get_num_threads() >= 1
+/// True
 #[pyfunction]
 fn get_num_threads() -> usize {
     device::num_threads()
 }
 
-/// Let `n` threads (from 1 to 256) work on a kernel on the CPU, the calling one included; returns how many it were.
+/// Set the number of CPU threads that a kernel uses, and return the previous number.
 ///
-/// It holds for the whole process, from the next kernel on. The first number is `UMBER_NUM_THREADS` of the environment, or
-/// the processors that affinity and control groups leave to the process.
+/// Parameters
+/// ----------
+/// n : int
+///     Number of threads from 1 to 256, including the calling one.
+///
+/// Returns
+/// -------
+/// int
+///     Previous number.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `n` is not in this range.
+///
+/// See Also
+/// --------
+/// get_num_threads
+///
+/// Notes
+/// -----
+/// Holds for the whole process, from the next kernel on. The initial number is the environment variable
+/// ``UMBER_NUM_THREADS``, or the number of processors that affinity and control groups leave to the process.
+///
+/// Examples
+/// --------
+/// >>> before = mx.set_num_threads(1)
+/// >>> mx.set_num_threads(before)
+/// 1
 #[pyfunction]
 fn set_num_threads(n: i64) -> PyResult<usize> {
     device::set_num_threads(n).or_raise()
 }
 
-/// A new stream on a device, usable from every thread.
+/// Create a stream on a device, usable from every thread.
+///
+/// Parameters
+/// ----------
+/// device : Device or DeviceType
+///     An available device.
+///
+/// Returns
+/// -------
+/// Stream
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `device` is not a device.
+/// ValueError
+///     If the device is not available.
+///
+/// See Also
+/// --------
+/// new_thread_local_stream, stream, synchronize
+///
+/// Examples
+/// --------
+/// >>> s = mx.new_stream(mx.cpu)
+/// >>> mx.add(1, 2, stream=s)
+/// array(3, dtype=int32)
 #[pyfunction]
 fn new_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
     device::new_stream(device_of(device)?).or_raise().map(PyStream)
 }
 
-/// A new stream on a device, usable from every thread: `new_stream` by another name.
+/// Alias of `new_stream`.
+///
+/// Parameters
+/// ----------
+/// device : Device or DeviceType
+///     An available device.
+///
+/// Returns
+/// -------
+/// Stream
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `device` is not a device.
+/// ValueError
+///     If the device is not available.
+///
+/// See Also
+/// --------
+/// new_stream
+///
+/// Examples
+/// --------
+/// >>> mx.new_thread_unsafe_stream(mx.cpu).device
+/// Device(cpu, 0)
 #[pyfunction(name = "new_thread_unsafe_stream")]
 fn new_shared_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
     new_stream(device)
 }
 
-/// A stream on a device that is another one on each thread.
+/// Create a stream on a device that is a different one on each thread.
+///
+/// Parameters
+/// ----------
+/// device : Device or DeviceType
+///     An available device.
+///
+/// Returns
+/// -------
+/// ThreadLocalStream
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `device` is not a device.
+/// ValueError
+///     If the device is not available.
+///
+/// See Also
+/// --------
+/// new_stream
+///
+/// Examples
+/// --------
+/// >>> mx.new_thread_local_stream(mx.cpu).device
+/// Device(cpu, 0)
 #[pyfunction]
 fn new_thread_local_stream(device: &Bound<'_, PyAny>) -> PyResult<PyThreadLocalStream> {
     device::new_thread_local_stream(device_of(device)?).or_raise().map(PyThreadLocalStream)
 }
 
-/// Wait for this thread's stream and let go of this thread's streams; operations go to the default stream again.
+/// Wait for this thread's current stream, and release this thread's streams.
 ///
-/// Streams from `new_stream` go on working, since other threads may use them.
+/// See Also
+/// --------
+/// new_stream, synchronize
+///
+/// Notes
+/// -----
+/// Operations go to the default stream again. Streams from `new_stream` remain valid, since other threads may use them.
+///
+/// Examples
+/// --------
+/// >>> mx.clear_streams()
 #[pyfunction]
 fn clear_streams(py: Python<'_>) -> PyResult<()> {
     enter(py, || umber_core::synchronize(device::current_stream()))?;
@@ -257,25 +556,119 @@ fn clear_streams(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// A context that makes a stream or device the default.
+/// Return a context manager that makes a stream or device the default for this thread.
+///
+/// Parameters
+/// ----------
+/// s : Stream, Device or DeviceType
+///     Stream, or device whose default stream is used.
+///
+/// Returns
+/// -------
+/// StreamContext
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `s` is none of these.
+/// ValueError
+///     If the device is not available.
+///
+/// See Also
+/// --------
+/// set_default_stream, new_stream
+///
+/// Examples
+/// --------
+/// >>> with mx.stream(mx.cpu):
+/// ...     mx.array(1) + 1
+/// array(2, dtype=int32)
 #[pyfunction]
 fn stream(s: StreamArg) -> StreamContext {
     StreamContext { stream: s.0, before: None }
 }
 
-/// Is there such a device?
+/// Test whether a device is available.
+///
+/// Parameters
+/// ----------
+/// device : Device or DeviceType
+///     Device to look for.
+///
+/// Returns
+/// -------
+/// bool
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `device` is not a device.
+///
+/// See Also
+/// --------
+/// device_count
+///
+/// Examples
+/// --------
+/// >>> mx.is_available(mx.cpu)
+/// True
 #[pyfunction]
 fn is_available(device: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(device::is_available(device_of(device)?))
 }
 
-/// Number of devices of a kind.
+/// Return the number of available devices of a kind.
+///
+/// Parameters
+/// ----------
+/// device_type : DeviceType
+///     Kind of device.
+///
+/// Returns
+/// -------
+/// int
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `device_type` is not a DeviceType.
+///
+/// See Also
+/// --------
+/// is_available
+///
+/// Examples
+/// --------
+/// >>> mx.device_count(mx.cpu)
+/// 1
 #[pyfunction]
 fn device_count(device_type: PyDeviceType) -> usize {
     device::device_count(device_type.0)
 }
 
-/// What is known of a device: its name and number of threads.
+/// Return information about a device.
+///
+/// Parameters
+/// ----------
+/// d : Device or DeviceType, optional
+///     An available device. Default: the default device.
+///
+/// Returns
+/// -------
+/// dict
+///     Values of "device_name", "architecture" and "memory_size" (in bytes).
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `d` is not a device.
+/// ValueError
+///     If the device is not available.
+///
+/// Examples
+/// --------
+/// >>> sorted(mx.device_info(mx.cpu))[0]
+/// 'architecture'
 #[pyfunction]
 #[pyo3(signature = (d = None))]
 fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
@@ -289,7 +682,31 @@ fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<
     Ok(info)
 }
 
-/// Wait until everything given to a stream has run.
+/// Wait until all operations given to a stream have finished.
+///
+/// Parameters
+/// ----------
+/// stream : Stream, Device or DeviceType, optional
+///     Stream, or device whose default stream is used. Default: this thread's current stream.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `stream` is none of these.
+/// ValueError
+///     If the device is not available.
+///
+/// See Also
+/// --------
+/// eval, async_eval
+///
+/// Notes
+/// -----
+/// The first error of an operation since the last call is raised here, for example of arrays given to `async_eval`.
+///
+/// Examples
+/// --------
+/// >>> mx.synchronize()
 #[pyfunction]
 #[pyo3(signature = (stream = None))]
 fn synchronize(py: Python<'_>, stream: Option<StreamArg>) -> PyResult<()> {

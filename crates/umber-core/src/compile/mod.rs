@@ -200,7 +200,9 @@ fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
     Ok((lowered.program, arrays))
 }
 
-/// A function that is traced once for every combination of shapes and dtypes of its arguments.
+/// Return a function that records the graph of another one on its first call and replays it later.
+///
+/// The function is traced once for every combination of shapes and dtypes of its arguments.
 pub fn compile<F>(f: F) -> impl Fn(&[Array]) -> Result<Vec<Array>>
 where
     F: Fn(&[Array]) -> Result<Vec<Array>>,
@@ -228,7 +230,7 @@ const ENABLED: u8 = 1;
 const DISABLED: u8 = 2;
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Do compiled functions replay graphs? If not, they run as written.
+/// Whether compiled functions replay graphs; otherwise they call their original function.
 pub fn is_enabled() -> bool {
     let mode = MODE.load(Ordering::Relaxed);
     if mode != UNKNOWN {
@@ -242,12 +244,12 @@ pub fn is_enabled() -> bool {
     MODE.load(Ordering::Relaxed) == ENABLED
 }
 
-/// Let compiled functions replay graphs, whatever `UMBER_DISABLE_COMPILE` says.
+/// Make compiled functions replay their graphs, whatever `UMBER_DISABLE_COMPILE` says.
 pub fn enable() {
     MODE.store(ENABLED, Ordering::Relaxed);
 }
 
-/// Let compiled functions run as written.
+/// Make compiled functions call their original function on every call.
 pub fn disable() {
     MODE.store(DISABLED, Ordering::Relaxed);
 }

@@ -8,10 +8,10 @@ use crate::graph::walk::{IdMap, topological};
 use crate::graph::{Array, ArraySpec, Node};
 use crate::op::Op;
 
-/// What is not yet evaluated behind `outputs`, as a directed graph: operations are boxes, arrays are named.
+/// Describe the pending graph behind `outputs` in Graphviz's DOT language: operations are boxes, arrays are named.
 ///
-/// `names` names arrays; the others get letters. Text of the DOT language (<https://graphviz.org/doc/info/lang.html>), with
-/// the lines and the names of operations that MLX writes.
+/// `names` names arrays; the others get letters. The lines and the names of operations are those that MLX writes
+/// (<https://graphviz.org/doc/info/lang.html>).
 pub fn to_dot(outputs: &[Array], names: &[(String, Array)]) -> String {
     let mut namer = Namer::new(names);
     let mut text = String::from("digraph {\n");

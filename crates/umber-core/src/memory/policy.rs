@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ViewPolicy {
-    /// Views are writable exactly when nothing else can see the memory, and operations on memory that others can write
-    /// run when they are recorded.
+    /// A view is writable exactly if nothing else can see the memory. Operations on memory that others can write run
+    /// eagerly.
     Checked,
-    /// Views are writable whenever the memory is, and operations wait: whoever writes knows what he does.
+    /// A view is writable whenever the memory is, and operations stay lazy: the program is responsible for its writes.
     Writable,
-    /// As `Checked`, and no view is writable.
+    /// As `Checked`, but no view is writable.
     ReadOnly,
 }
 

@@ -1,4 +1,4 @@
-//! How wide the bins of a histogram should be for what is in it.
+//! Rules that choose the number of bins of a histogram.
 
 use std::f64::consts::PI;
 
@@ -17,21 +17,21 @@ use crate::primitives::rules::{cast, reshape};
 /// A rule for the width of bins. The names are NumPy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinRule {
-    /// The narrower of `Sturges` and `FreedmanDiaconis`, the latter not below half of `SquareRoot`.
+    /// The smaller width of `Sturges` and `FreedmanDiaconis`, the latter at least half of that of `SquareRoot`.
     Auto,
-    /// Twice the distance of the quartiles over the cube root of the count (D. Freedman and P. Diaconis, 1981).
+    /// Twice the interquartile range over the cube root of the count (D. Freedman and P. Diaconis, 1981).
     FreedmanDiaconis,
-    /// `Sturges` made narrower for skewed elements (D. P. Doane, 1976).
+    /// `Sturges` corrected for skewness (D. P. Doane, 1976).
     Doane,
     /// `(24 √π / n)^(1/3)` standard deviations (D. W. Scott, 1979).
     Scott,
-    /// The width of the least estimated squared error (C. J. Stone, 1984).
+    /// The width that minimises the estimated squared error (C. J. Stone, 1984).
     Stone,
-    /// Twice as many bins as the cube root of the count.
+    /// `2 n^(1/3)` bins.
     Rice,
-    /// The logarithm of the count to base two, and one more (H. A. Sturges, 1926).
+    /// `log2(n) + 1` bins (H. A. Sturges, 1926).
     Sturges,
-    /// As many bins as the root of the count.
+    /// `√n` bins.
     SquareRoot,
 }
 
@@ -63,13 +63,13 @@ impl BinRule {
     }
 }
 
-/// Elements in double precision, of which a rule asks.
+/// The elements that a rule examines, in double precision.
 struct Sample<'a> {
     op: &'a str,
     x: Array,
-    /// From the least to the greatest.
+    /// Minimum and maximum.
     range: (f64, f64),
-    /// Over which the bins go.
+    /// The range of the bins, if given.
     whole: Option<(f64, f64)>,
 }
 
@@ -125,8 +125,8 @@ impl Sample<'_> {
         Ok(self.span() / (1.0 + n.log2() + (1.0 + skew.abs() / standard_error).log2()))
     }
 
-    /// The width whose histogram has the least cross-validated error, among those of at most 100 bins, or the root of the
-    /// count if that is more.
+    /// The width whose histogram minimises the cross-validated error, among those of at most 100 or `√n` bins, whichever is
+    /// more.
     fn least_error_width(&self) -> Result<f64> {
         let (n, span) = (self.count(), self.span());
         if n <= 1.0 || span == 0.0 {
@@ -148,7 +148,7 @@ impl Sample<'_> {
     }
 }
 
-/// A power of two that brings numbers of at most this magnitude to where their squares neither overflow nor vanish.
+/// A power of two that scales numbers of this magnitude so that their squares neither overflow nor underflow.
 fn squarable(magnitude: f64) -> f64 {
     match magnitude {
         large if large > 1e120 => 2f64.powi(-600),
@@ -157,7 +157,7 @@ fn squarable(magnitude: f64) -> f64 {
     }
 }
 
-/// How many bins a rule gives the elements of `a` inside a range, by default all.
+/// The number of bins that a rule chooses for the elements of `a` inside a range, by default all.
 pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f64, f64)>) -> Result<i64> {
     let mut x = cast(&reshape(a, [a.size()])?, DType::Float64)?;
     if let Some((low, high)) = range {
@@ -186,7 +186,7 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
         return Ok(1);
     }
     if a.dtype().is_integer() {
-        // Narrower bins would be empty every now and then.
+        // Some narrower bins would contain no integer.
         width = width.max(1.0);
     }
     let (low, high) = sample.whole.unwrap_or(sample.range);

@@ -1,4 +1,4 @@
-//! Bits packed into bytes.
+//! Packing and unpacking of bits.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, KeepAxes, Result, Scalar, Shape, ensure};
@@ -12,17 +12,17 @@ use crate::graph::Array;
 use crate::primitives::rules::{move_axis, reshape};
 use crate::primitives::slice::slice_along;
 
-/// Which bit of a byte comes first.
+/// Order of the bits in a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BitOrder {
-    /// The most significant.
+    /// The most significant bit first.
     Big,
-    /// The least significant.
+    /// The least significant bit first.
     Little,
 }
 
 impl BitOrder {
-    /// How far each of eight bits in a row is from the lowest place of its byte.
+    /// The shift of each of eight consecutive bits from the least significant one.
     fn places(self) -> Result<Array> {
         match self {
             BitOrder::Big => arange(7.0, -1.0, -1.0, DType::UInt8),
@@ -31,15 +31,17 @@ impl BitOrder {
     }
 }
 
-/// The array with the axis to work along last: the flattened array if there is no axis.
+/// The array with `axis` moved last, or the flattened array; and the axis.
 fn axis_last(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
     let Some(axis) = axis else { return Ok((reshape(a, [a.size()])?, 0)) };
     let axis = normalize_axis(op, axis, a.ndim())?;
     Ok((move_axis(a, axis, a.ndim() - 1)?, axis))
 }
 
-/// Eight elements along an axis, or of the flattened array, as the bits of one uint8: 1 where an element is not zero.
-/// Zeros fill the last byte.
+/// Pack eight elements into the bits of one uint8.
+///
+/// A bit is 1 where the element is nonzero; the last byte is padded with zero bits. Without an axis the array is
+/// flattened.
 ///
 /// ```
 /// use umber_core::{Array, ops::{self, BitOrder}};
@@ -72,8 +74,10 @@ pub fn packbits(a: &Array, axis: Option<i64>, order: BitOrder) -> Result<Array> 
     move_axis(&packed, last, axis)
 }
 
-/// The bits of each uint8 along an axis, or of the flattened array, as eight elements 0 or 1. `count` takes that many of
-/// them, with zeros where there are fewer, or leaves off so many at the end if negative.
+/// Unpack the bits of each uint8 into eight elements 0 or 1.
+///
+/// `count` is the number of bits to return along the axis, padded with zeros; a negative one leaves out that many
+/// at the end. Without an axis the array is flattened.
 ///
 /// ```
 /// use umber_core::{Array, ops::{self, BitOrder}};
@@ -83,7 +87,7 @@ pub fn packbits(a: &Array, axis: Option<i64>, order: BitOrder) -> Result<Array> 
 /// ```
 ///
 /// # Errors
-/// For dtypes other than uint8, and where `count` leaves off more bits than there are.
+/// For dtypes other than uint8, and if `count` leaves out more bits than there are.
 pub fn unpackbits(a: &Array, axis: Option<i64>, count: Option<i64>, order: BitOrder) -> Result<Array> {
     ensure!(a.dtype() == DType::UInt8, Type("unpackbits"), "got an array of {}, expected uint8", a.dtype());
     let (bytes, axis) = axis_last("unpackbits", a, axis)?;

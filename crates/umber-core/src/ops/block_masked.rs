@@ -20,8 +20,10 @@ pub struct BlockMasks<'a> {
     pub rhs: Option<&'a Array>,
 }
 
-/// [`matmul`] with blocks of `block_size` by `block_size` elements of the operands and the result masked: left out where a bool mask
-/// is false, scaled by a mask of numbers. Blocks at the ends may be smaller.
+/// Matrix product with masked blocks of the operands and the result.
+///
+/// A block has `block_size` by `block_size` elements; blocks at the ends may be smaller. A bool mask keeps or zeroes
+/// blocks, a mask of numbers scales them.
 ///
 /// ```
 /// # use umber_core::{Array, ops};

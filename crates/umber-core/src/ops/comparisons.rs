@@ -1,4 +1,4 @@
-//! Whole arrays compared, and neighbours subtracted.
+//! Comparisons of whole arrays, and differences of adjacent elements.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{BinaryKind, DType, KeepAxes, Result, ensure};
@@ -11,9 +11,9 @@ use crate::graph::Array;
 use crate::primitives::rules::{binary, broadcast};
 use crate::primitives::slice::slice_along;
 
-/// Do both arrays have one shape and equal elements? With `nan_is_equal` NaN equals NaN.
+/// Test whether two arrays have the same shape and equal elements.
 ///
-/// A 0-d bool. Dtypes are promoted; shapes that differ are an answer, not an error.
+/// The result is a 0-d bool, false if the shapes differ. Dtypes are promoted.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -35,18 +35,19 @@ pub fn array_equal(a: &Array, b: &Array, nan_is_equal: NanIsEqual) -> Result<Arr
     all(&same, None, KeepAxes::No)
 }
 
-/// Is NaN equal to NaN?
+/// Whether NaN is equal to NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NanIsEqual {
-    /// It is.
+    /// NaN equals NaN.
     Yes,
-    /// It differs from everything.
+    /// NaN differs from everything.
     No,
 }
 
-/// Are all elements close, as [`isclose`] says, after broadcasting?
+/// Test whether all elements of `a` are close to those of `b`.
 ///
-/// A 0-d bool. Fails if the shapes do not broadcast.
+/// They are compared by [`isclose`] after broadcasting; the result is a 0-d bool. Fails if the shapes do not
+/// broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -60,10 +61,10 @@ pub fn allclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
     all(&isclose(a, b, tolerance)?, None, KeepAxes::No)
 }
 
-/// The differences of neighbours along an axis, taken `order` times; of bool whether they differ.
+/// Differences of adjacent elements along an axis: `a[i + 1] - a[i]`.
 ///
-/// `a[i + 1] - a[i]`: the axis gets shorter by `order`, down to zero; the dtype stays. Fails for a negative order or an
-/// axis that is not there.
+/// They are taken `order` times: the axis gets shorter by `order`, down to zero; the dtype is that of `a`. The
+/// difference of booleans is their logical XOR. Fails for a negative order or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -86,8 +87,8 @@ pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
     Ok(differences)
 }
 
-/// The [`diff`] of `a` between what is put before it and behind: arrays, or numbers that are repeated along the other
-/// axes.
+/// The [`diff`] of `a` with values inserted before it and appended to it: arrays, or numbers that are repeated
+/// along the other axes.
 ///
 /// # Errors
 /// As of [`diff`], and where the ends do not fit the array.
@@ -116,9 +117,9 @@ pub fn diff_between(
     diff(&with_op("diff", concatenate(&parts, Some(axis)))?, order, axis)
 }
 
-/// Are all elements equal after broadcasting? Shapes that do not broadcast are an answer, not an error.
+/// Test whether two arrays are equal after broadcasting.
 ///
-/// A 0-d bool.
+/// The result is a 0-d bool, false if the shapes do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;

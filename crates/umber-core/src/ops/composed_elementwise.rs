@@ -1,4 +1,4 @@
-//! Elementwise functions that are made of others.
+//! Elementwise functions composed of other elementwise functions.
 
 use std::borrow::Cow;
 use std::f64::consts::PI;
@@ -14,9 +14,9 @@ use super::rounding::round;
 use crate::graph::Array;
 use crate::primitives::rules::polynomial;
 
-/// The absolute value in floating point. Not defined for complex numbers.
+/// Absolute value of each element in floating point.
 ///
-/// Integers and bool become float32; shape and floating dtypes stay.
+/// The shape is that of `x`; integers and booleans become float32. Not defined for complex numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -36,9 +36,10 @@ pub fn fabs(x: &Array) -> Result<Array> {
     abs(&cast_constant(x, x.dtype().inexact())?)
 }
 
-/// 0 below zero, 1 above, and `at_zero` there.
+/// Heaviside step function: 0 where `x` is negative, 1 where it is positive, `at_zero` where it is zero.
 ///
-/// NaN stays. The shapes broadcast; the result has the promoted dtype, in floating point. Fails for complex numbers.
+/// NaN stays. The shapes broadcast; the result has the promoted dtype, in floating point. Fails for complex
+/// numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -63,9 +64,9 @@ pub fn heaviside(x: &Array, at_zero: &Array) -> Result<Array> {
     select(&less(&x, &zero)?, &zero, &positive)
 }
 
-/// `a` to the power of `b` in double precision: float64, or complex128 if either is complex.
+/// Elements of `a` raised to the powers `b` in double precision.
 ///
-/// The shapes broadcast; fails if they cannot.
+/// The result is float64, or complex128 if either is complex. The shapes broadcast; fails if they cannot.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -79,9 +80,9 @@ pub fn float_power(a: &Array, b: &Array) -> Result<Array> {
     power(&cast_constant(a, dtype)?, &cast_constant(b, dtype)?)
 }
 
-/// `sin(πx) / (πx)`, and 1 at zero; exactly zero at the other integers.
+/// Normalised sinc of each element: `sin(pi * x) / (pi * x)`, and 1 at zero.
 ///
-/// Shape and floating dtypes stay; integers and bool become float32.
+/// Exactly zero at nonzero integers. The shape is that of `x`; integers and booleans become float32.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -128,7 +129,7 @@ fn integers<'a>(op: &str, a: &'a Array, b: &'a Array) -> Result<(Cow<'a, Array>,
     meet(op, a, b)
 }
 
-/// The greatest common divisor of integers; `gcd(0, b) = |b|`.
+/// Greatest common divisor of integers, element by element; `gcd(0, b) = |b|`.
 ///
 /// The shapes broadcast; the dtype is the promoted one, which must be an integer one.
 ///
@@ -144,7 +145,9 @@ pub fn gcd(a: &Array, b: &Array) -> Result<Array> {
     binary(BinaryKind::Gcd, &a, &b)
 }
 
-/// The least common multiple of integers, wrapping on overflow; 0 if either is.
+/// Least common multiple of integers, element by element.
+///
+/// Zero if either is zero; integers wrap around on overflow.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -160,7 +163,7 @@ pub fn lcm(a: &Array, b: &Array) -> Result<Array> {
     multiply(&floor_divide(&abs(&a)?, &divisor)?, &abs(&b)?)
 }
 
-/// The larger of two numbers, and the other one where one is not a number.
+/// Maximum of two arrays, element by element; where one is NaN, the other one.
 ///
 /// The shapes broadcast; the dtype is the promoted one. Fails if they do not broadcast.
 ///
@@ -175,7 +178,7 @@ pub fn fmax(a: &Array, b: &Array) -> Result<Array> {
     number_of_two("fmax", BinaryKind::Maximum, a, b)
 }
 
-/// The smaller of two numbers, and the other one where one is not a number.
+/// Minimum of two arrays, element by element; where one is NaN, the other one.
 ///
 /// The shapes broadcast; the dtype is the promoted one. Fails if they do not broadcast.
 ///

@@ -1,4 +1,4 @@
-//! Products of matrices and of their kin.
+//! Products of matrices and related contractions.
 
 use smallvec::SmallVec;
 use umber_types::{Axes, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
@@ -9,13 +9,13 @@ use crate::graph::Array;
 use crate::primitives::matmul;
 use crate::primitives::rules::{add, broadcast, cast, conj, constant, mul, reshape, transpose, zeros_like};
 
-/// The matrix product of the last two axes, for each index of the others, which broadcast.
+/// Matrix product over the last two axes; leading axes broadcast.
 ///
-/// An operand of one axis is a row on the left and a column on the right; that axis is not in the result.
-/// Integers wrap; the product of bool arrays says whether any pair is true together.
+/// An operand of one axis is a row on the left and a column on the right, and the result is without that axis. Integers
+/// wrap; the sum of bool products is a logical "or".
 ///
-/// `(…, m, k)` by `(…, k, n)` gives `(…, m, n)` in the promoted dtype. Fails for 0-d operands, lengths `k` that differ,
-/// or batch axes that do not broadcast.
+/// `(…, m, k)` by `(…, k, n)` gives `(…, m, n)` in the promoted dtype. Fails for 0-d operands, inner dimensions that
+/// differ, or batch axes that do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -72,7 +72,7 @@ pub(super) fn without_vector_axes(out: &Array, a: &Array, b: &Array) -> Result<A
     reshape(out, shape)
 }
 
-/// Both arrays in the dtype that holds either.
+/// Both arrays in the promoted dtype.
 fn promoted(a: &Array, b: &Array) -> Result<(Array, Array)> {
     let dtype = promote(a.dtype(), b.dtype());
     Ok((cast_constant(a, dtype)?, cast_constant(b, dtype)?))
@@ -103,10 +103,11 @@ fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
     matmul::matmul(&broadcast_to_common(x, [rows, depth])?, &broadcast_to_common(y, [depth, columns])?)
 }
 
-/// `alpha (a @ b) + beta c`, without a term whose factor is zero, whatever it holds.
+/// Scaled matrix product plus a scaled array: `alpha (a @ b) + beta c`.
 ///
-/// `c` broadcasts to the shape of `a @ b`; dtypes are promoted, and factors with a fraction make integers float32. Fails
-/// where [`matmul()`] does, or if `c` does not broadcast.
+/// A term whose factor is zero is left out, even if it holds NaN. `c` broadcasts to the shape of `a @ b`; dtypes are
+/// promoted, and factors with a fraction make integers float32. Fails where [`matmul()`] does, or if `c` does not
+/// broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -146,10 +147,10 @@ fn multiply(op: &str, a: &Array, b: &Array) -> Result<Array> {
     mul(&a, &b)
 }
 
-/// The sum of products over the last axis of both.
+/// Inner product: sum of products over the last axis of both arrays.
 ///
-/// Shapes `(…, k)` and `(…, k)` give the other axes of `a`, then those of `b`; a 0-d operand multiplies. Fails if the last
-/// axes differ in length.
+/// Shapes `(…, k)` and `(…, k)` give the other axes of `a`, then those of `b`; a 0-d operand multiplies. Fails if the
+/// last axes differ in length.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -165,7 +166,7 @@ pub fn inner(a: &Array, b: &Array) -> Result<Array> {
     contract("inner", a, b, &[a.ndim() - 1], &[b.ndim() - 1])
 }
 
-/// Every element of `a` times every element of `b`, both flattened.
+/// Outer product: every element of `a` times every element of `b`, both flattened.
 ///
 /// The shape is `(a.size(), b.size())`, the dtype the promoted one.
 ///
@@ -180,10 +181,10 @@ pub fn outer(a: &Array, b: &Array) -> Result<Array> {
     multiply("outer", &reshape(a, [a.size(), 1])?, &reshape(b, [b.size()])?)
 }
 
-/// The sum of products over pairs of axes: `a_axes[i]` of `a` with `b_axes[i]` of `b`.
+/// Sum of products over pairs of axes of `a` and `b`.
 ///
-/// The other axes of `a`, then those of `b`, in the promoted dtype. Fails if the axes are not as many, appear twice, or
-/// differ in length.
+/// `a_axes[i]` of `a` is paired with `b_axes[i]` of `b`. The result has the other axes of `a`, then those of `b`, in
+/// the promoted dtype. Fails if the axes differ in number or length, or appear twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -237,7 +238,7 @@ pub fn tensordot_count(a: &Array, b: &Array, count: usize) -> Result<Array> {
     contract("tensordot", a, b, &a_axes, &b_axes)
 }
 
-/// Sum over pairs of axes by one product of matrices.
+/// Contract pairs of axes by one matrix product.
 fn contract(op: &str, a: &Array, b: &Array, a_axes: &[usize], b_axes: &[usize]) -> Result<Array> {
     ensure!(
         a_axes.iter().zip(b_axes).all(|(&i, &j)| a.shape()[i] == b.shape()[j]),
@@ -262,10 +263,10 @@ fn contract(op: &str, a: &Array, b: &Array, a_axes: &[usize], b_axes: &[usize]) 
     reshape(&product(op, &left, &right)?, shape)
 }
 
-/// The sum along an axis of `conj(a) * b`, after broadcasting.
+/// Dot product of vectors along an axis: sum of `conj(a) * b` over `axis`.
 ///
-/// The common shape without that axis, in the promoted dtype; a negative axis counts from the end of either. Fails if the
-/// axis differs in length, or the others do not broadcast.
+/// The result has the broadcast shape without that axis, in the promoted dtype; a negative axis counts from the end of
+/// either array. Fails if the axis differs in length, or the others do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -294,9 +295,9 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     cast(&sum, products.dtype())
 }
 
-/// The Kronecker product: `a` with each element replaced by its multiple of `b`.
+/// Kronecker product: `a` with each element replaced by that element times `b`.
 ///
-/// Each axis is as long as the product of both; the shorter shape is filled up with ones in front.
+/// Each axis has the product of both lengths; the shape with fewer axes is padded with ones in front.
 ///
 /// ```
 /// # use umber_core as umber;

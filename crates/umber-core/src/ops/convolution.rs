@@ -1,7 +1,7 @@
 //! Convolutions: kernels that slide along the spatial axes of their input.
 //!
-//! Inputs are `[batch, lengths.., channels]`, weights `[outputs, taps.., channels / groups]`. Dtypes are promoted; integers are exact
-//! and wrap, 16-bit floats are summed in float32 and rounded once.
+//! Inputs are `[batch, lengths.., channels]`, weights `[outputs, taps.., channels / groups]`. Dtypes are promoted;
+//! integers are exact and wrap, float16 and bfloat16 are summed in float32 and rounded once.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::{ConvAxis, ConvParams, Result, Shape, bail, ensure, promote};
@@ -16,12 +16,12 @@ use crate::primitives::rules::{conj, reshape};
 /// A number for all spatial axes, or one for each.
 pub type PerAxis = SmallVec<[i64; 3]>;
 
-/// In which order the kernel is read.
+/// The order in which the kernel is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelOrder {
-    /// As it is: what is called a convolution in learning.
+    /// Not flipped, as usual in machine learning.
     Forward,
-    /// Backwards along every spatial axis: a convolution as in mathematics.
+    /// Flipped along every spatial axis: the convolution of mathematics.
     Flipped,
 }
 
@@ -30,7 +30,7 @@ pub enum KernelOrder {
 pub struct ConvOptions {
     /// Steps of the kernel.
     pub stride: PerAxis,
-    /// Zeros before the input; a negative number cuts as much off.
+    /// Zeros before the input; a negative number crops.
     pub low: PerAxis,
     /// Zeros after the input.
     pub high: PerAxis,
@@ -38,7 +38,7 @@ pub struct ConvOptions {
     pub kernel_dilation: PerAxis,
     /// Distance between the elements of the input, zeros between.
     pub input_dilation: PerAxis,
-    /// Parts of the channels that do not mix.
+    /// Number of groups of channels, which do not mix.
     pub groups: i64,
     /// In which order the kernel is read.
     pub order: KernelOrder,
@@ -90,11 +90,11 @@ impl Default for ConvTransposeOptions {
 /// Products of lengths and options stay below this, so that places in the padded input can be computed.
 const MOST: i128 = 1 << 61;
 
-/// A convolution with any number of spatial axes:
-/// `out[n, o.., c] = sum over t.., i of x[n, o * stride + t * kernel_dilation - low.., i] * weight[c, t.., i]`.
+/// Convolution over any number of spatial axes.
 ///
-/// `x` is taken with `input_dilation - 1` zeros between its elements and `low` and `high` zeros around. With groups, output
-/// channels of a group see only the input channels of the same group.
+/// `out[n, o.., c] = sum over t.., i of x[n, o * stride + t * kernel_dilation - low.., i] * weight[c, t.., i]`, where
+/// `x` has `input_dilation - 1` zeros between its elements and is padded with `low` and `high` zeros. With groups,
+/// output channels of a group see only the input channels of the same group.
 ///
 /// ```
 /// # use umber_core::{Array, ops};
@@ -119,12 +119,12 @@ pub fn conv_general(x: &Array, weight: &Array, options: &ConvOptions) -> Result<
 
 macro_rules! convolutions {
     ($($name:ident $transposed:ident $spatial:literal $axes:literal;)*) => {$(
-        #[doc = concat!("[`conv_general`] over ", $axes, ".\n\n# Errors\nAs there.")]
+        #[doc = concat!("Convolution over ", $axes, ": see [`conv_general`].\n\n# Errors\nAs [`conv_general`].")]
         pub fn $name(x: &Array, weight: &Array, options: &ConvOptions) -> Result<Array> {
             conv(stringify!($name), x, weight, $spatial, options)
         }
 
-        #[doc = concat!("[`conv_transpose`] over ", $axes, ".\n\n# Errors\nAs there.")]
+        #[doc = concat!("Transposed convolution over ", $axes, ": see [`conv_transpose`].\n\n# Errors\nAs [`conv_transpose`].")]
         pub fn $transposed(x: &Array, weight: &Array, options: &ConvTransposeOptions) -> Result<Array> {
             transposed(stringify!($transposed), x, weight, $spatial, options)
         }
@@ -137,10 +137,10 @@ convolutions! {
     conv3d conv_transpose3d 3 "three spatial axes";
 }
 
-/// A transposed convolution: the derivative of a convolution by its input, whose result has the length that the convolution
-/// would have brought to that of `x`, `(length - 1) * stride - 2 * padding + dilation * (taps - 1) + 1 + output_padding`.
+/// Transposed convolution over any number of spatial axes: the derivative of a convolution with respect to its input.
 ///
-/// The weight is `[outputs, taps.., channels / groups]`.
+/// The result has length `(length - 1) * stride - 2 * padding + dilation * (taps - 1) + 1 + output_padding`. The weight
+/// is `[outputs, taps.., channels / groups]`.
 ///
 /// ```
 /// # use umber_core::{Array, ops};
@@ -323,11 +323,11 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
 /// Which part of a one-dimensional convolution is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConvolveMode {
-    /// Wherever the operands overlap.
+    /// Every overlap of the operands.
     Full,
     /// As many elements as the longer operand, from the middle of the full result.
     Same,
-    /// Where the shorter operand lies wholly inside the longer.
+    /// Only complete overlaps.
     Valid,
 }
 
@@ -390,7 +390,9 @@ fn slide(op: &str, line: &Array, kernel: &Array, mode: ConvolveMode) -> Result<A
     reshape(&out, [size])
 }
 
-/// The discrete convolution of two one-dimensional arrays, `out[k] = sum over i of a[i] * v[k - i]`, as NumPy's.
+/// Discrete convolution of two 1-D arrays: `out[k] = sum over i of a[i] * v[k - i]`.
+///
+/// Modes are those of NumPy.
 ///
 /// ```
 /// # use umber_core::{Array, ops};
@@ -409,7 +411,9 @@ pub fn convolve(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
     slide("convolve", longer, &flip(shorter, None)?, mode)
 }
 
-/// The cross-correlation of two one-dimensional arrays, `out[k] = sum over i of a[i + k] * conj(v[i])`, as NumPy's.
+/// Cross-correlation of two 1-D arrays: `out[k] = sum over i of a[i + k] * conj(v[i])`.
+///
+/// Modes are those of NumPy.
 ///
 /// ```
 /// # use umber_core::{Array, ops};

@@ -1,4 +1,4 @@
-//! Arrays from parameters.
+//! Creating arrays: constant values, ranges and structured matrices.
 
 use std::iter::{once, repeat_n};
 
@@ -11,7 +11,7 @@ use crate::graph::Array;
 use crate::primitives::create::{Arange, ArangeParameters, Eye, EyeParameters};
 use crate::primitives::rules::{self, broadcast, move_axis, reshape};
 
-/// An array full of zeros.
+/// Create an array of zeros.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -23,7 +23,7 @@ pub fn zeros(shape: &Shape, dtype: DType) -> Array {
     Array::full(shape.clone(), 0, dtype)
 }
 
-/// An array full of ones.
+/// Create an array of ones.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -36,9 +36,9 @@ pub fn ones(shape: &Shape, dtype: DType) -> Array {
     Array::full(shape.clone(), 1, dtype)
 }
 
-/// `value` broadcast to `shape`, in `dtype` if given.
+/// Create an array filled with a value.
 ///
-/// Fails if `value` does not broadcast to `shape`.
+/// The value broadcasts to the shape and is converted to `dtype`, if given. Fails if it does not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -63,9 +63,9 @@ pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array>
     broadcast(&value, shape)
 }
 
-/// `value` broadcast to the shape of `a`, in `dtype`.
+/// Create an array filled with a value, with the shape of another array and a given dtype.
 ///
-/// Fails if `value` does not broadcast to that shape.
+/// The value broadcasts to the shape and is converted to `dtype`. Fails if it does not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -82,10 +82,11 @@ pub fn full_like(a: &Array, value: &Array, dtype: DType) -> Result<Array> {
     }
 }
 
-/// `start, start + step, …` up to but not including `stop`.
+/// Create evenly spaced values in a half-open interval, with a given step.
 ///
-/// One axis of `ceil((stop - start) / step)` elements; an infinite step towards `stop` reaches `start` alone. Fails for a
-/// step of zero or NaN, ends that are not finite, bool, or more elements than memory can address.
+/// The values are `start + i * step` before `stop`, `ceil((stop - start) / step)` elements; an infinite step towards `stop`
+/// yields `start` alone. Fails for a step of zero or NaN, ends that are not finite, bool, and more elements than memory can
+/// address.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -103,7 +104,7 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     ensure!(step != 0.0, Value("arange"), "got a step of zero, expected another");
     ensure!(dtype != DType::Bool, Type("arange"), "got the dtype bool, expected one of numbers");
     if step.is_infinite() {
-        // One step leads beyond the end.
+        // The first step already leaves the interval.
         let length = u64::from(if step > 0.0 { start < stop } else { start > stop });
         let (start, step) = (Scalar::Float(start), Scalar::Int(1));
         let parameters = ArangeParameters { start, step, length, dtype };
@@ -124,7 +125,7 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     Array::record_one(Arange(Box::new(parameters)), &[])
 }
 
-/// [`arange`] of whole numbers that double precision may not hold, in an integer `dtype`.
+/// [`arange`] for integers beyond double precision, in an integer `dtype`.
 ///
 /// ```
 /// use umber_core::ops;
@@ -135,7 +136,7 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// A step of zero, a dtype that is not an integer's, more elements than memory can address.
+/// For a step of zero, a dtype that is not an integer type, and more elements than memory can address.
 pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result<Array> {
     ensure!(step != 0, Value("arange"), "got a step of zero, expected another");
     ensure!(dtype.is_integer(), Type("arange"), "dtype: got {dtype}, expected a dtype of integers");
@@ -144,15 +145,15 @@ pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result
     if length > isize::MAX as u128 / 16 {
         bail!(Overflow("arange"), "got {length} elements, expected no more than memory can address");
     }
-    // Elements wrap around in the dtype, so the low 64 bits are all that counts.
+    // Elements wrap around in the dtype, so that only the low 64 bits matter.
     let (start, step) = (Scalar::Int(start as i64), Scalar::Int(step as i64));
     let parameters = ArangeParameters { start, step, length: length as u64, dtype };
     Array::record_one(Arange(Box::new(parameters)), &[])
 }
 
-/// `length` values from `start` to `stop`, evenly spaced; `stop` is the last one if `endpoint`.
+/// Create a given number of evenly spaced values between two ends.
 ///
-/// Fails for a negative length.
+/// The last value is `stop` if `endpoint`; otherwise `stop` would be the next value. Fails for a negative length.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -181,21 +182,21 @@ fn computed_in(dtype: DType) -> DType {
     if dtype.is_integer() || dtype.real() == DType::Float64 { DType::Float64 } else { DType::Float32 }
 }
 
-/// The places `0, 1, …` along a first axis, beside arrays of `ndim` axes.
+/// The indices `0, 1, …` along a first axis, followed by `ndim` axes of length one.
 pub(super) fn line_places(length: i64, ndim: usize, dtype: DType) -> Result<Array> {
     let places = arange(0.0, length as f64, 1.0, dtype)?;
     reshape(&places, once(length as usize).chain(repeat_n(1, ndim)).collect::<Shape>())
 }
 
-/// Integers by whole steps where there are any: cutting off must not meet 28.999….
+/// Values between integers with an integral step are computed by whole steps, since truncation of 28.999… would be wrong.
 fn stepped(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
     let step = super::divide(&super::subtract(stop, start)?, &Array::scalar(count as f64, start.dtype()))?;
     let index = line_places(length, start.ndim(), step.dtype())?;
     astype(&add(&multiply(&index, &step)?, start)?, dtype)
 }
 
-/// A line along the first axis with the ends themselves in place of its first value and, with `endpoint`, its last one:
-/// integers that double precision does not hold are not rounded.
+/// Replace the first value along the first axis and, with `endpoint`, the last one by the exact ends: integers beyond double
+/// precision would be rounded otherwise.
 pub(super) fn with_exact_ends(
     line: &Array,
     start: &Array,
@@ -212,10 +213,10 @@ pub(super) fn with_exact_ends(
     if endpoint && length > 1 { put(&line, length - 1, stop) } else { Ok(line) }
 }
 
-/// Most steps between integers whose product with a place of the line fits 64 bits.
+/// The maximum number of steps whose product with an index fits 64 bits.
 const MAX_EXACT_STEPS: i64 = 1 << 31;
 
-/// The dtype of 64 bits that holds the integers of both arrays, if there is one.
+/// The 64-bit dtype that holds the integers of both arrays, if there is one.
 fn wide_integer(start: &Array, stop: &Array) -> Option<DType> {
     if let Some(signed) = mixed_sign_uint64(start.dtype(), stop.dtype()) {
         let signed = if signed == Side::Left { start } else { stop };
@@ -229,8 +230,8 @@ fn wide_integer(start: &Array, stop: &Array) -> Option<DType> {
     }
 }
 
-/// [`stepped`] between integers, in integers: `start ± floor(distance · i / count)`, and one towards zero where something was
-/// cut off on the far side of it.
+/// [`stepped`] in integer arithmetic: `start ± floor(distance · i / count)`, moved by one towards zero where the quotient was
+/// truncated away from zero.
 fn stepped_whole(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
     let wide = start.dtype();
     let number = |value: i64| Array::scalar(value, DType::UInt64);
@@ -245,14 +246,14 @@ fn stepped_whole(start: &Array, stop: &Array, length: i64, count: i64, dtype: DT
     let is_cut = super::not_equal(&super::remainder(&rest, &number(count))?, &number(0))?;
     let near = super::select(&rises, &add(start, &steps)?, &super::subtract(start, &steps)?)?;
     let (zero, one) = (Array::scalar(0, wide), Array::scalar(1, wide));
-    // On the way up a negative value was cut off downwards, on the way down a positive one upwards.
+    // An ascending negative value was rounded down, a descending positive one up: both away from zero.
     let is_far = super::select(&rises, &super::less(&near, &zero)?, &super::greater(&near, &zero)?)?;
     let is_far = super::logical_and(&is_far, &is_cut)?;
     let nearer = super::select(&rises, &add(&near, &one)?, &super::subtract(&near, &one)?)?;
     astype(&super::select(&is_far, &nearer, &near)?, dtype)
 }
 
-/// Values weighted from both ends, so that the last one is exactly `stop`.
+/// Values as weighted means of both ends, so that the last one is exactly `stop`.
 fn weighted(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
     let real = start.dtype().real();
     let index = line_places(length, start.ndim(), real)?;
@@ -263,10 +264,10 @@ fn weighted(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) 
     astype(&super::select(&is_last, stop, &value)?, dtype)
 }
 
-/// [`linspace`] between the elements of two arrays, which broadcast and which it can be differentiated in: the values lie
-/// along `axis` of the result. Integers between integers are exact, cut off towards zero.
+/// [`linspace`] between the elements of two arrays, which broadcast; it is differentiable with respect to both.
 ///
-/// Fails for a negative length, an axis that is not there, and a real dtype between complex numbers.
+/// The values lie along `axis` of the result. Values between integers are exact if the dtype is an integer type, truncated
+/// towards zero. Fails for a negative length, an axis out of bounds, and a real dtype between complex numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -308,7 +309,7 @@ pub fn linspace_between(
     move_axis(&line, 0, axis)
 }
 
-/// The distance of neighbours in [`linspace_between`]: NaN where there are none.
+/// The distance of neighbouring values of [`linspace_between`]; NaN if there are none.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -350,7 +351,7 @@ pub(super) fn check_length(op: &str, length: i64) -> Result<()> {
     Ok(())
 }
 
-/// Are numbers complex that values of `dtype` are made from, or are these? They must be if those are.
+/// Whether `dtype` is complex; fails if an end is complex and `dtype` is not.
 pub(super) fn check_complex(op: &str, ends: &[&Array], dtype: DType) -> Result<bool> {
     let is_complex = ends.iter().any(|end| end.dtype().is_complex());
     ensure!(
@@ -361,9 +362,9 @@ pub(super) fn check_complex(op: &str, ends: &[&Array], dtype: DType) -> Result<b
     Ok(dtype.is_complex())
 }
 
-/// [`linspace`] between complex numbers: real and imaginary parts are evenly spaced.
+/// [`linspace`] between complex numbers; real and imaginary parts are evenly spaced.
 ///
-/// Fails for a negative length and for a dtype that is not complex.
+/// Fails for a negative length, and for a dtype that is not complex.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -390,9 +391,9 @@ pub fn linspace_complex(
     add(&astype(&real, dtype)?, &multiply(&astype(&imaginary, dtype)?, &imaginary_unit)?)
 }
 
-/// Ones on the diagonal `diagonal` of a `rows` by `columns` matrix.
+/// Create a matrix with ones on a diagonal and zeros elsewhere.
 ///
-/// A diagonal above the main one is positive, below it negative. Fails for negative lengths.
+/// Diagonal 0 is the main diagonal, positive ones lie above it, negative ones below. Fails for negative lengths.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -405,9 +406,9 @@ pub fn eye(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Array
     matrix("eye", rows, columns, diagonal, dtype, false)
 }
 
-/// Ones on and below the diagonal `diagonal` of a `rows` by `columns` matrix.
+/// Create a matrix with ones on and below a diagonal and zeros elsewhere.
 ///
-/// A diagonal above the main one is positive, below it negative. Fails for negative lengths.
+/// Diagonal 0 is the main diagonal, positive ones lie above it, negative ones below. Fails for negative lengths.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! NumPy's products of vectors, matrices and numbers under one name.
+//! NumPy's `dot` and `vdot`.
 
 use umber_types::{Result, ensure};
 
@@ -8,11 +8,10 @@ use super::error_context::with_op;
 use crate::graph::Array;
 use crate::primitives::rules::reshape;
 
-/// The product of two arrays: of numbers with anything, of vectors as a sum, of others over the last axis of `a` and
-/// the last but one of `b` (the only one of a vector).
+/// Dot product: sum of products over the last axis of `a` and the second to last axis of `b`.
 ///
-/// Unlike in [`matmul`](super::matmul) the other axes do not broadcast: those of `a` come first, then those of `b`.
-/// The dtype is the promoted one.
+/// A `b` of one axis is summed over that axis, and a 0-d operand multiplies. Unlike in [`matmul`](super::matmul) the
+/// other axes do not broadcast: those of `a` come first, then those of `b`. The dtype is the promoted one.
 ///
 /// # Errors
 /// Where the axes that are summed over differ in length.
@@ -34,7 +33,9 @@ pub fn dot(a: &Array, b: &Array) -> Result<Array> {
     with_op("dot", tensordot(a, b, &[-1], &[summed]))
 }
 
-/// The sum of `conj(a) * b` over all elements of two arrays of one size, whatever their shapes.
+/// Sum of `conj(a) * b` over all elements of two arrays of equal size.
+///
+/// Both arrays are flattened.
 ///
 /// # Errors
 /// Where the sizes differ.

@@ -1,6 +1,6 @@
 //! Elementwise functions of one, two or three arrays.
 //!
-//! One subject: families of functions of a line each, whose documentation is what takes the room.
+//! One subject: tables of functions of one line each; most of the file is their documentation.
 
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Side, UnaryKind, ensure, promote};
@@ -37,7 +37,7 @@ pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     rules::binary(kind, a, b)
 }
 
-/// The dtypes for which this holds, in words.
+/// The names of the dtype families that `holds` accepts, joined by "or".
 fn families(holds: impl Fn(DType) -> bool) -> String {
     let named: [(&str, DType); 4] = [
         ("bool", DType::Bool),
@@ -49,7 +49,7 @@ fn families(holds: impl Fn(DType) -> bool) -> String {
     held.join(" or ")
 }
 
-/// The example of a function made by a table: some input, and the elements of the result with their Rust type.
+/// The doc example of a function in a table: input, and the elements of the result with their Rust type.
 macro_rules! example {
     ($name:ident, $x:expr => $T:ident $answer:expr) => {
         concat!(
@@ -81,13 +81,13 @@ macro_rules! example {
     };
 }
 
-/// Functions whose result is inexact whatever goes in.
+/// Functions whose result is inexact for every input dtype.
 macro_rules! inexact_unary {
     ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $answer:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
-        /// Integers and bool become float32 first; inexact dtypes stay, and so does the
-        /// shape. Fails for complex numbers where the function is not defined for them.
+        /// The result has the shape of `x`. Integers and booleans are converted to float32; inexact dtypes are kept.
+        /// Fails for complex numbers if the function is not defined for them.
         ///
         #[doc = example!($name, $x => $T $answer)]
         pub fn $name(x: &Array) -> Result<Array> {
@@ -96,12 +96,12 @@ macro_rules! inexact_unary {
     )*};
 }
 
-/// Functions that answer in the dtype they are given.
+/// Functions whose result has the dtype of the input.
 macro_rules! same_unary {
     ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $answer:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
-        /// The shape stays. Fails for a dtype that the function is not defined for.
+        /// The result has the shape of `x`. Fails for a dtype that the function is not defined for.
         ///
         #[doc = example!($name, $x => $T $answer)]
         pub fn $name(x: &Array) -> Result<Array> {
@@ -110,13 +110,13 @@ macro_rules! same_unary {
     )*};
 }
 
-/// Functions that change nothing unless the dtype is floating.
+/// Functions that return integers and booleans unchanged.
 macro_rules! rounding_unary {
     ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $answer:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
-        /// Integers and bool stay as they are. The shape stays. Fails for complex numbers where the function is not
-        /// defined for them.
+        /// The result has the shape of `x`. Integers and booleans are returned unchanged. Fails for complex numbers if the
+        /// function is not defined for them.
         ///
         #[doc = example!($name, $x => $T $answer)]
         pub fn $name(x: &Array) -> Result<Array> {
@@ -125,12 +125,12 @@ macro_rules! rounding_unary {
     )*};
 }
 
-/// Functions that tell something about floating-point values.
+/// Predicates on floating-point values; `otherwise` is the result for all other dtypes.
 macro_rules! test_unary {
     ($($(#[$doc:meta])* $name:ident $kind:ident $otherwise:literal: $x:expr => $T:ident $answer:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
-        /// Bool, of the same shape, for every dtype.
+        /// The result is bool and has the shape of `x`, which may have any dtype.
         ///
         #[doc = example!($name, $x => $T $answer)]
         pub fn $name(x: &Array) -> Result<Array> {
@@ -143,108 +143,114 @@ macro_rules! test_unary {
 }
 
 inexact_unary! {
-    /// Square root.
+    /// Square root of each element.
     sqrt Sqrt: [4.0f32, 0.0] => f32 [2.0, 0.0],
-    /// One over the square root.
+    /// Reciprocal square root of each element: `1 / sqrt(x)`.
     rsqrt Rsqrt: [4.0f32, 0.0] => f32 [0.5, f32::INFINITY],
-    /// One over `x`.
+    /// Reciprocal of each element: `1 / x`.
     reciprocal Reciprocal: [4.0f32, 0.0] => f32 [0.25, f32::INFINITY],
-    /// `e` to the power of `x`.
+    /// Exponential of each element: `e**x`.
     exp Exp: [0.0f32, f32::NEG_INFINITY] => f32 [1.0, 0.0],
-    /// `exp(x) - 1`, accurate near zero.
+    /// Exponential minus one: `exp(x) - 1`, accurate near zero.
     expm1 Expm1: [1e-10f32, f32::NEG_INFINITY] => f32 [1e-10, -1.0],
-    /// Natural logarithm.
+    /// Natural logarithm of each element.
     log Log: [1.0f32, 0.0] => f32 [0.0, f32::NEG_INFINITY],
-    /// Logarithm to base 2.
+    /// Base-2 logarithm of each element.
     log2 Log2: [8.0f32, 0.25] => f32 [3.0, -2.0],
-    /// Logarithm to base 10.
+    /// Base-10 logarithm of each element.
     log10 Log10: [1.0f32, 100.0] => f32 [0.0, 2.0],
-    /// `log(1 + x)`, accurate near zero.
+    /// Natural logarithm of one plus each element: `log(1 + x)`, accurate near zero.
     log1p Log1p: [1e-10f32, -1.0] => f32 [1e-10, f32::NEG_INFINITY],
-    /// Sine of an angle in radians.
+    /// Sine of each element, an angle in radians.
     sin Sin: [0.0, std::f64::consts::FRAC_PI_2] => f64 [0.0, 1.0],
-    /// Cosine of an angle in radians.
+    /// Cosine of each element, an angle in radians.
     cos Cos: [0.0, std::f64::consts::PI] => f64 [1.0, -1.0],
-    /// Tangent of an angle in radians.
+    /// Tangent of each element, an angle in radians.
     tan Tan: [0.0f32, 1e-10] => f32 [0.0, 1e-10],
-    /// Inverse sine.
+    /// Inverse sine of each element, in radians.
     arcsin Arcsin: [0.0, 1.0] => f64 [0.0, std::f64::consts::FRAC_PI_2],
-    /// Inverse cosine.
+    /// Inverse cosine of each element, in radians.
     arccos Arccos: [1.0, -1.0] => f64 [0.0, std::f64::consts::PI],
-    /// Inverse tangent.
+    /// Inverse tangent of each element, in radians.
     arctan Arctan: [0.0, f64::INFINITY] => f64 [0.0, std::f64::consts::FRAC_PI_2],
-    /// Hyperbolic sine.
+    /// Hyperbolic sine of each element: `(exp(x) - exp(-x)) / 2`.
     sinh Sinh: [0.0f32, f32::NEG_INFINITY] => f32 [0.0, f32::NEG_INFINITY],
-    /// Hyperbolic cosine.
+    /// Hyperbolic cosine of each element: `(exp(x) + exp(-x)) / 2`.
     cosh Cosh: [0.0f32, f32::NEG_INFINITY] => f32 [1.0, f32::INFINITY],
-    /// Hyperbolic tangent.
+    /// Hyperbolic tangent of each element: `sinh(x) / cosh(x)`.
     tanh Tanh: [0.0f32, f32::NEG_INFINITY] => f32 [0.0, -1.0],
-    /// Inverse hyperbolic sine.
+    /// Inverse hyperbolic sine of each element.
     arcsinh Arcsinh: [0.0f32, f32::INFINITY] => f32 [0.0, f32::INFINITY],
-    /// Inverse hyperbolic cosine.
+    /// Inverse hyperbolic cosine of each element.
     arccosh Arccosh: [1.0f32, f32::INFINITY] => f32 [0.0, f32::INFINITY],
-    /// Inverse hyperbolic tangent.
+    /// Inverse hyperbolic tangent of each element.
     arctanh Arctanh: [0.0f32, 1.0] => f32 [0.0, f32::INFINITY],
-    /// Error function.
+    /// Error function of each element.
     erf Erf: [0.0f32, f32::INFINITY] => f32 [0.0, 1.0],
-    /// Inverse of the error function.
+    /// Inverse error function of each element.
     erfinv ErfInv: [0.0f32, 1.0] => f32 [0.0, f32::INFINITY],
-    /// `1 / (1 + exp(-x))`.
+    /// Logistic sigmoid of each element: `1 / (1 + exp(-x))`.
     sigmoid Sigmoid: [0.0f32, f32::NEG_INFINITY] => f32 [0.5, 0.0],
-    /// `2` to the power of `x`.
+    /// Base-2 exponential of each element: `2**x`.
     exp2 Exp2: [3.0f32, -1.0] => f32 [8.0, 0.5],
-    /// The real cube root.
+    /// Real cube root of each element.
     cbrt Cbrt: [-8.0f32, 27.0] => f32 [-2.0, 3.0],
-    /// `1 - erf(x)`, accurate where `erf(x)` is near one.
+    /// Complementary error function of each element: `1 - erf(x)`, accurate for large elements.
     erfc Erfc: [0.0f32, f32::INFINITY] => f32 [1.0, 0.0],
-    /// `log |Γ(x)|`; infinite at zero and the negative integers.
+    /// Logarithm of the absolute value of the gamma function of each element.
+    ///
+    /// Infinite at zero and the negative integers (DLMF 5.2).
     gammaln LogGamma: [1.0f32, 0.0] => f32 [0.0, f32::INFINITY],
-    /// The derivative of `log Γ(x)`.
+    /// Logarithmic derivative of the gamma function of each element.
     digamma Digamma: [f32::INFINITY] => f32 [f32::INFINITY],
-    /// Modified Bessel function of the first kind of order zero.
+    /// Modified Bessel function of the first kind of order zero of each element.
     i0 I0: [0.0f32] => f32 [1.0],
-    /// `exp(-|x|) i0(x)`, which does not overflow.
+    /// Exponentially scaled `i0` of each element: `exp(-abs(x)) * i0(x)`, without overflow.
     i0e I0e: [0.0f32] => f32 [1.0],
-    /// Modified Bessel function of the first kind of order one.
+    /// Modified Bessel function of the first kind of order one of each element.
     i1 I1: [0.0f32] => f32 [0.0],
-    /// `exp(-|x|) i1(x)`, which does not overflow.
+    /// Exponentially scaled `i1` of each element: `exp(-abs(x)) * i1(x)`, without overflow.
     i1e I1e: [0.0f32] => f32 [0.0],
 }
 
 same_unary! {
-    /// Absolute value; of a complex number its modulus, real.
+    /// Absolute value of each element; of a complex number its modulus.
+    ///
+    /// The modulus is real.
     abs Abs: [-2, 3] => i32 [2, 3],
-    /// `-x`; bool has no negative.
+    /// Negation of each element: `-x`.
+    ///
+    /// Not defined for bool.
     negative Negative: [-2, 3] => i32 [2, -3],
-    /// -1, 0 or 1; of a complex number `x / |x|`.
+    /// Sign of each element: -1, 0 or 1; of a complex number `x / abs(x)`.
     sign Sign: [-2.5f32, 0.0, 7.0] => f32 [-1.0, 0.0, 1.0],
-    /// `x * x`.
+    /// Square of each element: `x * x`.
     square Square: [-2, 3] => i32 [4, 9],
-    /// Every bit inverted; bool: not.
+    /// Bitwise NOT of each element; logical NOT for booleans.
     bitwise_invert BitwiseInvert: [0, 5] => i32 [-1, -6],
 }
 
 rounding_unary! {
-    /// Largest integer not above `x`.
+    /// Largest integer not above each element.
     floor Floor: [1.7f32, -1.2] => f32 [1.0, -2.0],
-    /// Smallest integer not below `x`.
+    /// Smallest integer not below each element.
     ceil Ceil: [1.2f32, -1.7] => f32 [2.0, -1.0],
-    /// `x` without its fraction.
+    /// Integer part of each element: each is rounded towards zero.
     trunc Trunc: [1.7f32, -1.7] => f32 [1.0, -1.0],
 }
 
 test_unary! {
-    /// Is it not a number?
+    /// Test each element for NaN.
     isnan IsNan false: [f32::NAN, f32::INFINITY] => bool [true, false],
-    /// Is it an infinity?
+    /// Test each element for an infinity of either sign.
     isinf IsInf false: [f32::NAN, f32::NEG_INFINITY] => bool [false, true],
-    /// Is it neither an infinity nor not a number?
+    /// Test each element for being finite: neither infinite nor NaN.
     isfinite IsFinite true: [1.0, f32::NAN, f32::INFINITY] => bool [true, false, false],
 }
 
-/// Is it zero?
+/// Logical NOT of each element: true where it is zero.
 ///
-/// Bool, of the same shape, for every dtype.
+/// The result is bool and has the shape of `x`, which may have any dtype.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -257,9 +263,9 @@ pub fn logical_not(x: &Array) -> Result<Array> {
     unary(UnaryKind::LogicalNot, &cast_constant(x, DType::Bool)?)
 }
 
-/// The complex conjugate; real arrays stay as they are.
+/// Complex conjugate of each element.
 ///
-/// Shape and dtype stay.
+/// Shape and dtype are those of `x`. Real arrays are returned unchanged.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -273,9 +279,9 @@ pub fn conjugate(x: &Array) -> Result<Array> {
     rules::conj(x)
 }
 
-/// The real part; real arrays stay as they are.
+/// Real part of each element.
 ///
-/// The shape stays; complex64 answers float32, complex128 float64.
+/// The shape is that of `x`; complex64 gives float32, complex128 gives float64. Real arrays are returned unchanged.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -289,9 +295,9 @@ pub fn real(x: &Array) -> Result<Array> {
     if x.dtype().is_complex() { rules::unary(UnaryKind::Real, x) } else { Ok(x.clone()) }
 }
 
-/// The imaginary part; zeros for real arrays.
+/// Imaginary part of each element, zero for real dtypes.
 ///
-/// The shape stays; complex64 answers float32, complex128 float64.
+/// The shape is that of `x`; complex64 gives float32, complex128 gives float64.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -305,7 +311,7 @@ pub fn imag(x: &Array) -> Result<Array> {
     if x.dtype().is_complex() { rules::unary(UnaryKind::Imag, x) } else { Ok(rules::zeros_like(x)) }
 }
 
-/// `x` itself.
+/// Return the input unchanged: `+x`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -318,9 +324,10 @@ pub fn positive(x: &Array) -> Result<Array> {
     Ok(x.clone())
 }
 
-/// The elements converted to `dtype`.
+/// Convert the elements of an array to another dtype.
 ///
-/// Floats lose their fraction on the way to integers, integers wrap; bool says whether an element differs from zero.
+/// Floating-point numbers are truncated towards zero when converted to integers, integers wrap around, and
+/// everything but zero becomes true.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -334,9 +341,9 @@ pub fn astype(x: &Array, dtype: DType) -> Result<Array> {
     cast_constant(x, dtype)
 }
 
-/// The value of `x`, through which no gradient passes.
+/// Return the input and let no gradient pass through it.
 ///
-/// Shape and dtype stay.
+/// Shape and dtype are those of `x`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -350,9 +357,9 @@ pub fn stop_gradient(x: &Array) -> Result<Array> {
     Array::record_one(Control::StopGradient, &[x])
 }
 
-/// The same values as `inputs`, computed only after all of `dependencies`.
+/// Return arrays unchanged, to be computed only after other arrays.
 ///
-/// Shapes and dtypes stay. Derivatives pass through to `inputs`, none to `dependencies`.
+/// Shapes and dtypes are those of `inputs`. Derivatives pass through to `inputs`, none to `dependencies`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -367,9 +374,9 @@ pub fn depends(inputs: &[Array], dependencies: &[Array]) -> Result<Vec<Array>> {
     control::depends(inputs, dependencies)
 }
 
-/// Radians to degrees.
+/// Convert angles from radians to degrees: `x * 180 / pi`.
 ///
-/// The shape stays; integers and bool become float32.
+/// The shape is that of `x`; integers and booleans become float32.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -383,9 +390,9 @@ pub fn degrees(x: &Array) -> Result<Array> {
     multiply(&wide, &weak(Scalar::Float(180.0 / std::f64::consts::PI), &wide))
 }
 
-/// Degrees to radians.
+/// Convert angles from degrees to radians: `x * pi / 180`.
 ///
-/// The shape stays; integers and bool become float32.
+/// The shape is that of `x`; integers and booleans become float32.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -399,9 +406,9 @@ pub fn radians(x: &Array) -> Result<Array> {
     multiply(&wide, &weak(Scalar::Float(std::f64::consts::PI / 180.0), &wide))
 }
 
-/// Is it positive infinity?
+/// Test each element for positive infinity.
 ///
-/// Bool, of the same shape.
+/// The result is bool and has the shape of `x`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -414,9 +421,9 @@ pub fn isposinf(x: &Array) -> Result<Array> {
     is_infinity(x, f64::INFINITY)
 }
 
-/// Is it negative infinity?
+/// Test each element for negative infinity.
 ///
-/// Bool, of the same shape.
+/// The result is bool and has the shape of `x`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -436,7 +443,7 @@ fn is_infinity(x: &Array, infinity: f64) -> Result<Array> {
     equal(x, &weak(Scalar::Float(infinity), x))
 }
 
-/// `kind` of two arrays in the dtype and shape that they share, for the function `name`.
+/// The binary operation `kind` on two arrays, broadcast and promoted; `name` appears in errors.
 fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array> {
     if let Some(made) = fast_path::binary(kind, a, b) {
         return Ok(made);
@@ -452,7 +459,7 @@ fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array>
     binary(kind, &a, &b)
 }
 
-/// Which of two dtypes is a signed integer's where the other is uint64: no integer dtype holds the values of both.
+/// The side of the signed integer dtype if the other one is uint64: no integer dtype holds the values of both.
 pub(super) fn mixed_sign_uint64(a: DType, b: DType) -> Option<Side> {
     match (a.kind(), b.kind()) {
         (Kind::Signed, Kind::Unsigned) if b == DType::UInt64 => Some(Side::Left),
@@ -461,8 +468,8 @@ pub(super) fn mixed_sign_uint64(a: DType, b: DType) -> Option<Side> {
     }
 }
 
-/// A comparison of signed integers, on the side `signed`, with uint64, exactly: negative ones are below all others, which
-/// uint64 holds.
+/// Compare signed integers, on the side `signed`, with uint64, exactly: negative integers are below every uint64, the
+/// others are representable as uint64.
 fn compare_with_uint64(kind: BinaryKind, name: &str, a: &Array, b: &Array, signed: Side) -> Result<Array> {
     use BinaryKind::{Greater, GreaterEqual, Less, LessEqual, NotEqual};
     let (number, holds_below) = match signed {
@@ -489,13 +496,13 @@ macro_rules! promoted_binary {
     )*};
 }
 
-/// Functions of two arrays that answer in floating point.
+/// Functions of two arrays whose result is inexact.
 macro_rules! inexact_binary {
     ($($(#[$doc:meta])* $name:ident $kind:ident: $a:expr, $b:expr => $T:ident $answer:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
-        /// Integers and bool become float32 first. Shapes broadcast, dtypes are promoted. Fails if the shapes do not
-        /// broadcast, or for a dtype that the function is not defined for.
+        /// Integers and booleans are converted to float32 first. Shapes broadcast, dtypes are promoted. Fails if the shapes
+        /// do not broadcast, or for a dtype that the function is not defined for.
         ///
         #[doc = example!($name, $a, $b => $T $answer)]
         pub fn $name(a: &Array, b: &Array) -> Result<Array> {
@@ -505,62 +512,67 @@ macro_rules! inexact_binary {
 }
 
 promoted_binary! {
-    /// `a + b`.
+    /// Sum of two arrays, element by element: `a + b`.
     add Add: [1, 2], [0.5f32, 0.5] => f32 [1.5, 2.5],
-    /// `a - b`.
+    /// Difference of two arrays, element by element: `a - b`.
     subtract Subtract: [[1, 2], [3, 4]], [1, 2] => i32 [0, 0, 2, 2],
-    /// `a * b`.
+    /// Product of two arrays, element by element: `a * b`.
     multiply Multiply: [[1], [2]], [10, 20] => i32 [10, 20, 20, 40],
-    /// The integer quotient, rounded down; zero where an integer is divided by zero.
+    /// Quotient rounded down to an integer: `floor(a / b)`.
+    ///
+    /// The quotient of an integer and zero is zero.
     floor_divide FloorDivide: [7, -7, 7], [2, 2, 0] => i32 [3, -4, 0],
-    /// The remainder with the sign of the divisor.
+    /// Remainder of the floor division, with the sign of `b`.
     remainder Remainder: [7, -7], [3, 3] => i32 [1, 2],
-    /// The remainder with the sign of the dividend; zero where an integer is divided by zero.
+    /// Remainder of the truncated division, with the sign of `a`.
+    ///
+    /// The remainder of an integer and zero is zero.
     fmod Fmod: [7, -7], [3, 3] => i32 [1, -1],
-    /// `a` to the power of `b`.
+    /// Elements of `a` raised to the powers `b`: `a**b`.
     power Power: [2, 3], [10, 0] => i32 [1024, 1],
-    /// The larger; not a number if either is.
+    /// Maximum of two arrays, element by element; NaN if either is NaN.
     maximum Maximum: [1, 5], [3, 3] => i32 [3, 5],
-    /// The smaller; not a number if either is.
+    /// Minimum of two arrays, element by element; NaN if either is NaN.
     minimum Minimum: [1, 5], [3, 3] => i32 [1, 3],
-    /// `a == b`.
+    /// Test whether two arrays are equal, element by element: `a == b`.
     equal Equal: [1, 2], [1.0f32, f32::NAN] => bool [true, false],
-    /// `a != b`.
+    /// Test whether two arrays differ, element by element: `a != b`.
     not_equal NotEqual: [1, 2], [1.0f32, f32::NAN] => bool [false, true],
-    /// `a < b`.
+    /// Test whether `a` is less than `b`, element by element: `a < b`.
     less Less: [1, 2, 3], 2 => bool [true, false, false],
-    /// `a <= b`.
+    /// Test whether `a` is at most `b`, element by element: `a <= b`.
     less_equal LessEqual: [1, 2, 3], 2 => bool [true, true, false],
-    /// `a > b`.
+    /// Test whether `a` is greater than `b`, element by element: `a > b`.
     greater Greater: [1, 2, 3], 2 => bool [false, false, true],
-    /// `a >= b`.
+    /// Test whether `a` is at least `b`, element by element: `a >= b`.
     greater_equal GreaterEqual: [1, 2, 3], 2 => bool [false, true, true],
-    /// Bits set in both.
+    /// Bitwise AND of two arrays.
     bitwise_and BitwiseAnd: 0b1100, [0b1010] => i32 [0b1000],
-    /// Bits set in either.
+    /// Bitwise OR of two arrays.
     bitwise_or BitwiseOr: 0b1100, [0b1010] => i32 [0b1110],
-    /// Bits set in one of the two.
+    /// Bitwise exclusive OR of two arrays.
     bitwise_xor BitwiseXor: 0b1100, [0b1010] => i32 [0b0110],
 }
 
 inexact_binary! {
-    /// `a / b`.
+    /// Quotient of two arrays, element by element: `a / b`.
     divide Divide: [1, 3], [2, 0] => f32 [0.5, f32::INFINITY],
-    /// `log(exp(a) + exp(b))` without overflow.
+    /// Logarithm of a sum of exponentials: `log(exp(a) + exp(b))`, without overflow.
     logaddexp LogAddExp: [0.0f32, 1000.0], [f32::NEG_INFINITY, 0.0] => f32 [0.0, 1000.0],
-    /// The angle of the point `(b, a)`.
+    /// Angle of the point `(b, a)` from the positive x axis, in radians.
     arctan2 Arctan2: [0.0, 1.0], [1.0, 0.0] => f64 [0.0, std::f64::consts::FRAC_PI_2],
-    /// `log2(2^a + 2^b)` without overflow.
+    /// Base-2 logarithm of a sum of powers of two: `log2(2**a + 2**b)`, without overflow.
     logaddexp2 LogAddExp2: [1.0f32, 1000.0], [1.0f32, 0.0] => f32 [2.0, 1000.0],
-    /// `√(a² + b²)` without overflow on the way.
+    /// Length of the hypotenuse: `sqrt(a**2 + b**2)`, without overflow of the squares.
     hypot Hypot: [3.0f32, 1e30], [4.0f32, 0.0] => f32 [5.0, 1e30],
-    /// The magnitude of `a` with the sign of `b`.
+    /// Magnitude of `a` with the sign of `b`.
     copysign CopySign: [3.0f32, -1.0], [-0.0f32, 2.0] => f32 [-3.0, 1.0],
 }
 
-/// Bits moved up by `b`; zero beyond the width. Bool counts as uint8.
+/// Bits of `a` shifted left by `b`: `a * 2**b`.
 ///
-/// Shapes broadcast, dtypes are promoted. Fails if they do not broadcast, or for inexact dtypes.
+/// Bits shifted out are lost: a shift by the number of bits or more gives zero. Booleans count as uint8. Shapes
+/// broadcast, dtypes are promoted. Fails if shapes do not broadcast, or for floating and complex dtypes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -574,9 +586,11 @@ pub fn left_shift(a: &Array, b: &Array) -> Result<Array> {
     shift(BinaryKind::LeftShift, a, b)
 }
 
-/// Bits moved down by `b`; beyond the width zero, or the sign. Bool counts as uint8.
+/// Bits of `a` shifted right by `b`: `floor(a / 2**b)`.
 ///
-/// Shapes broadcast, dtypes are promoted. Fails if they do not broadcast, or for inexact dtypes.
+/// The shift is arithmetic: by the number of bits or more it gives zero, or -1 for negative integers. Booleans
+/// count as uint8. Shapes broadcast, dtypes are promoted. Fails if shapes do not broadcast, or for floating and
+/// complex dtypes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -597,9 +611,10 @@ fn shift(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     binary(kind, &a, &b)
 }
 
-/// Are both different from zero?
+/// Logical AND of two arrays: true where both elements are nonzero.
 ///
-/// Bool, of the common shape, for every dtype. Fails if the shapes do not broadcast.
+/// The result is bool and has the broadcast shape; operands may have any dtype. Fails if the shapes do not
+/// broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -613,9 +628,10 @@ pub fn logical_and(a: &Array, b: &Array) -> Result<Array> {
     binary(BinaryKind::LogicalAnd, &a, &b)
 }
 
-/// Is either different from zero?
+/// Logical OR of two arrays: true where either element is nonzero.
 ///
-/// Bool, of the common shape, for every dtype. Fails if the shapes do not broadcast.
+/// The result is bool and has the broadcast shape; operands may have any dtype. Fails if the shapes do not
+/// broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -629,9 +645,10 @@ pub fn logical_or(a: &Array, b: &Array) -> Result<Array> {
     binary(BinaryKind::LogicalOr, &a, &b)
 }
 
-/// Is exactly one different from zero?
+/// Logical XOR of two arrays: true where exactly one element is nonzero.
 ///
-/// Bool, of the common shape, for every dtype. Fails if the shapes do not broadcast.
+/// The result is bool and has the broadcast shape; operands may have any dtype. Fails if the shapes do not
+/// broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -645,10 +662,10 @@ pub fn logical_xor(a: &Array, b: &Array) -> Result<Array> {
     binary(BinaryKind::NotEqual, &a, &b)
 }
 
-/// Quotient rounded down, and remainder.
+/// Floor quotient and remainder of two arrays.
 ///
-/// Shapes broadcast, dtypes are promoted: `a = quotient * b + remainder`. Fails if the shapes do not broadcast, or for
-/// complex numbers.
+/// `a = quotient * b + remainder`. Shapes broadcast, dtypes are promoted. Fails if the shapes do not broadcast, or
+/// for complex numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -663,9 +680,10 @@ pub fn divmod(a: &Array, b: &Array) -> Result<(Array, Array)> {
     Ok((binary(BinaryKind::FloorDivide, &a, &b)?, binary(BinaryKind::Remainder, &a, &b)?))
 }
 
-/// `a` where `condition` is not zero, else `b`.
+/// Select elements from two arrays by a condition.
 ///
-/// The three shapes broadcast; `a` and `b` are promoted to one dtype. Fails if the shapes do not broadcast.
+/// Elements of `a` where `condition` is nonzero, otherwise of `b`, in their promoted dtype. Fails if the shapes do not
+/// broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -684,9 +702,10 @@ pub fn select(condition: &Array, a: &Array, b: &Array) -> Result<Array> {
     Array::record_one(Select, &[&condition, &a, &b])
 }
 
-/// `x` limited to `low..=high`; a missing limit does not limit.
+/// Limit the elements of an array to an interval: `minimum(maximum(x, low), high)`.
 ///
-/// Shapes broadcast, dtypes are promoted; not-a-number stays. Fails if shapes do not broadcast.
+/// A limit that is `None` does not limit. Shapes broadcast, dtypes are promoted; NaN stays NaN. Fails if the shapes
+/// do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -707,34 +726,35 @@ pub fn clip(x: &Array, low: Option<&Array>, high: Option<&Array>) -> Result<Arra
     }
 }
 
-/// How close is close, for [`isclose`].
+/// Tolerances of [`isclose`].
 #[derive(Clone, Copy, Debug)]
 pub struct Closeness {
     /// Relative tolerance.
     pub relative: f64,
     /// Absolute tolerance.
     pub absolute: f64,
-    /// Is not-a-number close to itself?
+    /// Whether NaN is close to NaN.
     pub equal_nan: bool,
 }
 
 impl Default for Closeness {
-    /// MLX's: one part in 10⁵, or 10⁻⁸; NaN is close to nothing.
+    /// MLX's defaults: relative 1e-5, absolute 1e-8; NaN is close to nothing.
     fn default() -> Self {
         Closeness { relative: 1e-5, absolute: 1e-8, equal_nan: false }
     }
 }
 
-/// The dtype in which integers and floats are compared so that no integer of 32 bits is rounded to another one.
+/// The dtype in which integers and floating-point numbers are compared: wide enough to represent 32-bit integers exactly.
 pub(super) fn compared(a: DType, b: DType) -> DType {
     let both = promote(a, b);
     let is_wide = |dtype: DType| dtype.is_integer() && dtype.size() >= 4;
     if both.is_floating() && (is_wide(a) || is_wide(b)) { DType::Float64 } else { both }
 }
 
-/// `|a - b| <= absolute + relative * |b|`; infinities are close only to themselves.
+/// Test element by element whether `a` is close to `b`: `|a - b| <= absolute + relative * |b|`.
 ///
-/// Bool, of the common shape. Fails if the shapes do not broadcast.
+/// The result is bool and has the broadcast shape. An infinity is close to itself only. Fails if the shapes do not
+/// broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -745,7 +765,7 @@ pub(super) fn compared(a: DType, b: DType) -> DType {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn isclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
-    // Integers of 32 bits and more are not rounded to float32.
+    // float32 does not represent every integer of 32 bits or more.
     let dtype = match compared(a.dtype(), b.dtype()) {
         dtype if dtype.is_integer() && dtype.size() >= 4 => DType::Float64,
         dtype => dtype.inexact(),

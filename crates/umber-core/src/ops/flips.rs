@@ -1,4 +1,4 @@
-//! Arrays mirrored and turned.
+//! Flipping and rotating arrays.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{Result, ensure};
@@ -16,7 +16,7 @@ fn check_axes(op: &str, a: &Array, least: usize) -> Result<()> {
     Ok(())
 }
 
-/// Columns in reverse order: `a[:, ::-1]`.
+/// Reverse the order of the columns: `a[:, ::-1]`.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -32,7 +32,7 @@ pub fn fliplr(a: &Array) -> Result<Array> {
     flip(a, Some(&[1]))
 }
 
-/// Rows in reverse order: `a[::-1]`.
+/// Reverse the order of the rows: `a[::-1]`.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -48,7 +48,9 @@ pub fn flipud(a: &Array) -> Result<Array> {
     flip(a, Some(&[0]))
 }
 
-/// The array turned `times` by a right angle, from the first of two axes towards the second.
+/// Rotate an array by multiples of 90 degrees in the plane of two axes.
+///
+/// The rotation goes from the first axis towards the second; a negative number of times rotates in the opposite direction.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -58,7 +60,7 @@ pub fn flipud(a: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the axes are the same one, or are not there.
+/// If the axes are the same, or out of bounds.
 pub fn rot90(a: &Array, times: i64, axes: [i64; 2]) -> Result<Array> {
     let [from, to] = axes;
     let is_same = normalize_axis("rot90", from, a.ndim())? == normalize_axis("rot90", to, a.ndim())?;
@@ -71,7 +73,7 @@ pub fn rot90(a: &Array, times: i64, axes: [i64; 2]) -> Result<Array> {
     }
 }
 
-/// One axis moved back until it lies before `start`.
+/// Move one axis to the position before another.
 ///
 /// ```
 /// use umber_core::{Array, DType, Shape, ops};
@@ -81,7 +83,7 @@ pub fn rot90(a: &Array, times: i64, axes: [i64; 2]) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the axis is not there, or `start` is not from `-ndim` to `ndim`.
+/// If the axis is out of bounds, or `start` is not between `-ndim` and `ndim`.
 pub fn rollaxis(a: &Array, axis: i64, start: i64) -> Result<Array> {
     let from = normalize_axis("rollaxis", axis, a.ndim())? as i64;
     let before =

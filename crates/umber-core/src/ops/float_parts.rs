@@ -1,4 +1,4 @@
-//! What numbers are made of: signs, bits, exponents, real and imaginary parts, and their neighbours.
+//! Parts of numbers: signs, bits, exponents, real and imaginary parts; and adjacent floating-point numbers.
 
 use umber_types::{BinaryKind, DType, KeepAxes, Kind, Result, Scalar, UnaryKind, bail, ensure, promote};
 
@@ -13,9 +13,10 @@ use super::reductions::all;
 use crate::graph::Array;
 use crate::primitives::view::View;
 
-/// The bytes of `x` read as `dtype`: the last axis shrinks or grows with the size of an element.
+/// Reinterpret the bytes of an array as another dtype.
 ///
-/// Errors where the last axis has no whole number of elements of `dtype`. The bits have no derivative.
+/// The last axis shrinks or grows by the ratio of the element sizes. Fails if its bytes are no whole number of
+/// elements of `dtype`. Bits have no derivative.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -30,9 +31,10 @@ pub fn view(x: &Array, dtype: DType) -> Result<Array> {
     if x.dtype() == dtype { Ok(x.clone()) } else { Array::record_one(View(dtype), &[x]) }
 }
 
-/// Is the sign bit set? True for `-0.0` and for NaN with a sign. Not defined for complex numbers.
+/// Test the sign bit of each element: true for negative numbers and `-0.0`.
 ///
-/// The result is bool, of the shape of `x`.
+/// For NaN, its sign bit is returned. The result is bool and has the shape of `x`. Not defined for complex
+/// numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -45,9 +47,9 @@ pub fn signbit(x: &Array) -> Result<Array> {
     unary(UnaryKind::SignBit, x)
 }
 
-/// `x 2^n` for integers `n`, rounded once.
+/// Multiply by a power of two: `x * 2**n`, rounded once.
 ///
-/// The shapes broadcast; integers and bool become float32. Fails if `n` is not of integers or bool.
+/// The shapes broadcast; integers and booleans become float32. Fails if `n` is not of integers or booleans.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -62,9 +64,10 @@ pub fn ldexp(x: &Array, n: &Array) -> Result<Array> {
     binary(BinaryKind::Ldexp, &x, &n)
 }
 
-/// Mantissa and exponent: `x = m 2^e` with `1/2 <= |m| < 1` and `e` int32; `(x, 0)` for zero, infinities and NaN.
+/// Mantissa and exponent of each element: `x = mantissa * 2**exponent`.
 ///
-/// Both have the shape of `x`. Not defined for complex numbers.
+/// `1/2 <= |mantissa| < 1`, and the exponent is int32; `(x, 0)` for zero, infinities and NaN. Both have the shape
+/// of `x`. Not defined for complex numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -81,9 +84,10 @@ pub fn frexp(x: &Array) -> Result<(Array, Array)> {
     Ok((mantissa, astype(&exponent, DType::Int32)?))
 }
 
-/// The next floating-point number after `a` towards `b`, in their promoted dtype; flat where it has a slope.
+/// Next floating-point number after `a` in the direction of `b`.
 ///
-/// The shapes broadcast; NaN in either answers NaN. Not defined for complex numbers.
+/// The dtype is the promoted one, the shapes broadcast. NaN in either gives NaN. The gradient is zero. Not defined
+/// for complex numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -95,7 +99,7 @@ pub fn frexp(x: &Array) -> Result<(Array, Array)> {
 pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let dtype = promote(a.dtype(), b.dtype()).inexact();
     let (a, b) = meet_as("nextafter", a, b, dtype)?;
-    // At both ends: bits have no derivative in either direction.
+    // Stop gradients at input and output: bits have no derivative, in forward or reverse mode.
     let (a, b) = (stop_gradient(&a)?, stop_gradient(&b)?);
     ensure!(
         dtype.is_floating(),
@@ -109,7 +113,7 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     };
     let zero = weak(Scalar::Float(0.0), &a);
     let one = Array::scalar(Scalar::UInt(1), bits);
-    // As integers, numbers of one sign are ordered by magnitude.
+    // Bit patterns of numbers of one sign are ordered by magnitude.
     let grows = logical_not(&logical_xor(&greater(&b, &a)?, &greater(&a, &zero)?)?)?;
     let here = view(&a, bits)?;
     let stepped = view(&select(&grows, &add(&here, &one)?, &subtract(&here, &one)?)?, dtype)?;
@@ -119,9 +123,10 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     stop_gradient(&select(&logical_or(&isnan(&a)?, &isnan(&b)?)?, &add(&a, &b)?, &number)?)
 }
 
-/// The distance from `x` to the next number away from zero, with the sign of `x`; NaN for infinities.
+/// Distance from each element to the next number away from zero, with the sign of the element.
 ///
-/// Of the greatest number, the distance to the one below. Not defined for complex numbers.
+/// Infinities give NaN; the largest finite number gives the distance to the number below. Not defined for complex
+/// numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -135,16 +140,16 @@ pub fn spacing(x: &Array) -> Result<Array> {
     let size = abs(&x)?;
     let above = nextafter(&size, &weak(Scalar::Float(f64::INFINITY), &size))?;
     let below = nextafter(&size, &weak(Scalar::Float(0.0), &size))?;
-    // The largest number has no neighbour above.
+    // There is no finite number above the largest one.
     let is_last = logical_and(&isinf(&above)?, &logical_not(&isinf(&size)?)?)?;
     let size = stop_gradient(&size)?;
     let distance = select(&is_last, &subtract(&size, &below)?, &subtract(&above, &size)?)?;
     copysign(&distance, &x)
 }
 
-/// The number of bits set in the absolute value of an integer, as uint8.
+/// Number of bits set in the absolute value of each integer.
 ///
-/// Fails for floating-point and complex numbers.
+/// The result is uint8. Fails for floating-point and complex numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -168,9 +173,10 @@ pub fn bitwise_count(x: &Array) -> Result<Array> {
     astype(&unary(UnaryKind::BitCount, &bits)?, DType::UInt8)
 }
 
-/// The angle of a complex number, in radians; of a real one 0 or π.
+/// Angle of each complex number from the positive real axis.
 ///
-/// `atan2(im x, re x)`, in the real dtype of the same precision.
+/// `arctan2(imag(x), real(x))` in radians, in the real dtype of the same precision. Real numbers give 0, or π if
+/// negative.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -185,9 +191,9 @@ pub fn angle(x: &Array) -> Result<Array> {
     arctan2(&imag(x)?, &real(x)?)
 }
 
-/// Is the imaginary part zero?
+/// Test whether the imaginary part of each element is zero.
 ///
-/// Bool, of the shape of `x`; always true for real dtypes.
+/// The result is bool and has the shape of `x`; it is always true for real dtypes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -206,9 +212,9 @@ pub fn isreal(x: &Array) -> Result<Array> {
     equal(&im, &weak(Scalar::Float(0.0), &im))
 }
 
-/// Is the imaginary part different from zero?
+/// Test whether the imaginary part of each element is nonzero.
 ///
-/// Bool, of the shape of `x`; never true for real dtypes.
+/// The result is bool and has the shape of `x`; it is always false for real dtypes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -226,9 +232,9 @@ pub fn iscomplex(x: &Array) -> Result<Array> {
     not_equal(&im, &weak(Scalar::Float(0.0), &im))
 }
 
-/// The fraction and the whole part of each number, both with its sign; of infinities the fraction is zero.
+/// Fractional and integer part of each element, both with its sign.
 ///
-/// Integers and bool become float32. Not defined for complex numbers.
+/// The fraction of an infinity is zero. Integers and booleans become float32. Not defined for complex numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -242,7 +248,7 @@ pub fn modf(x: &Array) -> Result<(Array, Array)> {
     ensure!(!x.dtype().is_complex(), Type("modf"), "got an array of {}, expected real numbers", x.dtype());
     let x = cast_constant(x, x.dtype().inexact())?;
     let whole = trunc(&x)?;
-    // From the side that keeps the sign of zero; the derivative is one everywhere.
+    // Subtract in the order that keeps the sign of zero; the derivative is one everywhere.
     let is_negative = signbit(&x)?;
     let fraction = select(&is_negative, &negative(&subtract(&whole, &x)?)?, &subtract(&x, &whole)?)?;
     let zero = weak(Scalar::Float(0.0), &x);
@@ -250,8 +256,10 @@ pub fn modf(x: &Array) -> Result<(Array, Array)> {
     Ok((select(&isinf(&x)?, &signed, &fraction)?, whole))
 }
 
-/// The real part of complex numbers whose imaginary parts are all below `tolerance` times the precision of the dtype (or
-/// below `tolerance` itself, if that is not above one); else, and if they are real already, the array as it is.
+/// Real part of a complex array if all imaginary parts are close to zero, else the array.
+///
+/// They are close to zero if they are below `tolerance` times the machine epsilon of the dtype, or below
+/// `tolerance` itself if it is not greater than one. Real arrays are returned unchanged.
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where `x` has no value: it decides the dtype.

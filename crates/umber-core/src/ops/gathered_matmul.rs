@@ -9,10 +9,10 @@ use crate::primitives::indexed_matmul::{each, indexed_matmul, listed};
 use crate::primitives::rules::{binary, cast, constant, reshape};
 use crate::primitives::segmented_matmul::SegmentedMatMul;
 
-/// [`matmul`] of matrices picked by flat indices into the batch axes of each operand, `a[lhs[i]] @ b[rhs[i]]` for each `i`.
+/// Matrix product of matrices selected by index: `a[lhs[i]] @ b[rhs[i]]` for each `i`.
 ///
-/// The index arrays broadcast; without one, every matrix of its operand is taken in order. Negative indices count from the
-/// end. The picked matrices are not copied.
+/// Indices are flat indices into the batch axes. The index arrays broadcast; without one, every matrix of its operand
+/// is taken in order. Negative indices count from the end. The selected matrices are not copied.
 ///
 /// ```
 /// # use umber_core::{Array, ops};
@@ -63,9 +63,9 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
     without_vector_axes(&reshape(&out, full)?, a, b)
 }
 
-/// A product of matrices cut along the depth: `out[s] = a[:, from..to] @ b[from..to]` for each of `segments`, `[.., 2]`.
+/// Matrix products over segments of the inner axis: `a[:, start..end] @ b[start..end]`.
 ///
-/// A segment that ends before it begins is empty, and its product zero.
+/// `segments` has shape `[..., 2]`. A segment that ends before it starts is empty, and its product is zero.
 ///
 /// ```
 /// # use umber_core::{Array, ops};

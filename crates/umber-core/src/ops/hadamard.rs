@@ -1,7 +1,7 @@
 //! The Walsh-Hadamard transform.
 //!
-//! A Hadamard matrix of order `m * 2^k` is a Kronecker product of one of order `m` and of small ones of powers of two, which are applied
-//! one after the other, each as a product of matrices. The orders 12, 20 and 28 are those of R. Paley (J. Math. Phys. 12,
+//! A Hadamard matrix of order `m * 2^k` is a Kronecker product of one of order `m` and of small ones whose orders are
+//! powers of two. They are applied one after the other, each as a matrix product. The orders 12, 20 and 28 are those of R. Paley (J. Math. Phys. 12,
 //! 1933) and of J. Williamson (Duke Math. J. 11, 1944).
 
 use smallvec::SmallVec;
@@ -14,10 +14,10 @@ use crate::primitives::rules::{broadcast, cast, constant, mul, reshape, swap_las
 /// The largest factor that is a power of two.
 const FACTOR: usize = 64;
 
-/// `scale * H x` along the last axis, where `H` is the Hadamard matrix of that order: a power of two, or 12, 20 or 28 times one.
+/// Walsh-Hadamard transform along the last axis: `scale * H x`.
 ///
-/// Without a scale it is `1 / sqrt(n)`, so that the transform keeps lengths. Integers become float32; 16-bit floats are computed in
-/// float32 and rounded once.
+/// `H` is a Hadamard matrix whose order is a power of two, or 12, 20 or 28 times one. The default scale `1 / sqrt(n)`
+/// preserves the 2-norm. Integers become float32; float16 and bfloat16 are computed in float32 and rounded once.
 ///
 /// ```
 /// # use umber_core::{Array, ops};
@@ -92,8 +92,8 @@ fn matrix(order: usize) -> Vec<i8> {
     (0..order * order).map(|at| entry(at / order, at % order)).collect()
 }
 
-/// Paley's second construction from the field of five elements: `C` times `[+ +; + -]` plus the unit matrix times `[+ -; - -]`, with
-/// the symmetric conference matrix `C` of order six.
+/// Paley's second construction from the field of five elements: `C` times `[+ +; + -]` plus the identity matrix times
+/// `[+ -; - -]`, with the symmetric conference matrix `C` of order six.
 fn paley(i: usize, j: usize) -> i8 {
     let ((row, column), (down, across)) = ((i / 2, j / 2), (i % 2, j % 2));
     if row == column {

@@ -1,4 +1,4 @@
-//! Histograms: how many elements, or how much weight, falls where.
+//! Histograms.
 
 use umber_types::{BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side, bail, ensure, promote};
 
@@ -15,7 +15,7 @@ use crate::primitives::gather::{Places, iota};
 use crate::primitives::rules::{binary, broadcast, cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// Weight, or one, added up at each of `places`, integers, of which those at `length` are left out.
+/// Sum the weights, by default ones, at each index in `places`; the index `length` is discarded.
 fn piled(op: &'static str, places: &Array, weights: Option<&Array>, length: usize) -> Result<Array> {
     let ones = broadcast(&Array::scalar(1, counted(places.size())), places.shape())?;
     let weights = weights.unwrap_or(&ones);
@@ -24,7 +24,7 @@ fn piled(op: &'static str, places: &Array, weights: Option<&Array>, length: usiz
     slice_along(&grid.write(ScatterKind::Add, &zeros, weights)?, 0, 0, length)
 }
 
-/// Weights as one axis of numbers that add up, if they fit `a`.
+/// The weights, flattened, if they have the shape of `a`.
 fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>> {
     let Some(weights) = weights else { return Ok(None) };
     ensure!(
@@ -38,12 +38,14 @@ fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>
     reshape(&cast_constant(weights, dtype)?, [a.size()]).map(Some)
 }
 
-/// How often each integer from zero on occurs in `a`, as int32, or the sum of the weights of its occurrences, in floating
-/// point. The result ends with the greatest integer, or has `least_length` elements if those are more.
+/// Count the occurrences of each integer from zero to the maximum.
+///
+/// The result is int32, or the floating-point sum of the weights of the occurrences. It has at least `least_length`
+/// elements.
 ///
 /// # Errors
-/// If `a` has not one axis of integers, or one is negative, or weights have another shape; inside `vmap` and `compile`,
-/// where `a` has no value.
+/// If `a` has not one axis of integers, an element is negative, or weights have another shape; inside `vmap` and
+/// `compile`, where `a` has no value.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -84,18 +86,18 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
     piled("bincount", &places, weights.as_ref(), shape[0])
 }
 
-/// How a histogram's range is cut into bins.
+/// The bins of a histogram.
 #[derive(Clone, Debug)]
 pub enum Bins {
-    /// Into so many of one width, from the least element to the greatest, or over the range given.
+    /// A number of bins of equal width, over the given range or from the minimum to the maximum.
     Count(i64, Option<(f64, f64)>),
-    /// Into as many of one width as a rule says that suits the elements, over the same.
+    /// Bins of equal width over the same range, whose number a rule chooses from the elements.
     Suited(BinRule, Option<(f64, f64)>),
-    /// At edges, which rise.
+    /// Edges in ascending order.
     Edges(Array),
 }
 
-/// The edges of the bins of a [`histogram`], one more than there are bins.
+/// Edges of the bins of a [`histogram`], one more than there are bins.
 ///
 /// # Errors
 /// If there is no bin, edges do not rise, or a range is not finite; for a rule inside `vmap` and `compile`, where `a` has no
@@ -115,12 +117,12 @@ pub fn histogram_bin_edges(a: &Array, bins: &Bins) -> Result<Array> {
     narrowed(&edges_of("histogram_bin_edges", a, bins)?, a, bins)
 }
 
-/// Edges as they are answered with.
+/// The edges in the dtype of the result.
 fn narrowed(edges: &Array, a: &Array, bins: &Bins) -> Result<Array> {
     if matches!(bins, Bins::Edges(_)) { Ok(edges.clone()) } else { cast(edges, a.dtype().inexact()) }
 }
 
-/// The edges that elements are compared with: those of integers in float64, which tells them apart.
+/// The edges that elements are compared with; for integers in float64, which represents them exactly up to 2^53.
 fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
     ensure!(!a.dtype().is_complex(), Type(op), "got an array of dtype {}, expected real numbers", a.dtype());
     let (count, range) = match bins {
@@ -182,19 +184,21 @@ fn check_edges(op: &str, edges: &Array) -> Result<Array> {
     }
 }
 
-/// Does a histogram count, or say how dense elements are?
+/// Whether a histogram counts elements or estimates their density.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Density {
-    /// What falls into each bin.
+    /// The count, or weight, of each bin.
     Counts,
-    /// That over the width of the bin and the whole, so that the integral is one.
+    /// The count divided by the width of the bin and by the total, so that the integral is one.
     Normalised,
 }
 
-/// How many elements of `a`, or what weight, falls into each bin, and the edges of the bins. A bin begins with its lower
-/// edge; the last one has its upper edge, too. Elements outside, and NaN, are left out.
+/// Count the elements in each bin, and return the edges of the bins too.
 ///
-/// Counts are int32; weights add up in their dtype, integers for a density in float32.
+/// A bin includes its lower edge; the last bin includes its upper edge too. Elements outside of the bins, and NaN,
+/// are not counted.
+///
+/// Counts are int32; weights are summed in their dtype, integers for a density in float32.
 ///
 /// # Errors
 /// As for [`histogram_bin_edges`], or if weights have another shape than `a`.
@@ -226,7 +230,7 @@ pub fn histogram(
     let number = |value: usize| Array::scalar(value as i64, place.dtype());
     let last = reshape(&slice_along(&edges, 0, count, 1)?, Shape::scalar())?;
     let is_last = equal(&flat, &last)?;
-    // Below the first edge this wraps around to the greatest integer, so that what lies outside is beyond the last bin.
+    // Below the first edge this wraps around to the largest integer, so elements outside are beyond the last bin.
     let bin = select(&is_last, &number(count - 1), &subtract(&place, &number(1))?)?;
     let place = minimum(&bin, &number(count))?;
     let counts = piled("histogram", &place, weights.as_ref(), count)?;

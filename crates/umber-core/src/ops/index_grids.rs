@@ -1,4 +1,4 @@
-//! Index arrays from shapes: of triangles, diagonals and grids, and between places and coordinates.
+//! Index arrays of triangles, diagonals and grids; conversion between flat indices and coordinates.
 
 use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Shape, bail, ensure};
@@ -12,17 +12,17 @@ use crate::graph::{Array, Inputs};
 use crate::primitives::gather::iota;
 use crate::primitives::rules::{add, binary, broadcast, cast, constant, mul, reshape};
 
-/// The dtype of indices into an axis: uint32, as that of all functions that answer indices, unless it is too long.
+/// The dtype of indices into an axis: uint32, as in all functions that return indices, unless the axis is too long.
 pub(super) fn index_dtype(length: usize) -> DType {
     if u32::try_from(length.saturating_sub(1)).is_ok() { DType::UInt32 } else { DType::Int64 }
 }
 
-/// The coordinates, an array an axis, of row-major places in an array of `shape`, in the dtype of the places.
+/// The coordinates, one array for each axis, of flat row-major indices, in the dtype of the indices.
 pub(crate) fn unravelled(places: &Array, shape: &Shape) -> Result<Inputs> {
     let mut step = shape.size();
     let mut coordinates = Inputs::new();
     for (axis, &length) in shape.iter().enumerate() {
-        // Only an empty array has no step, and no places either.
+        // A length of zero means an empty array, which has no indices.
         step = step.checked_div(length).unwrap_or(0);
         let whole = match step {
             0 | 1 => places.clone(),
@@ -36,10 +36,12 @@ pub(crate) fn unravelled(places: &Array, shape: &Shape) -> Result<Inputs> {
     Ok(coordinates)
 }
 
-/// The coordinates, an array an axis, of row-major places in an array of `shape`, as uint32.
+/// Convert indices of the flattened, row-major array to coordinates.
+///
+/// The result is one uint32 array for each axis.
 ///
 /// # Errors
-/// If the places are not integers, or one lies outside; inside `vmap` and `compile` that is not checked.
+/// If the indices are not integers, or one is out of bounds; inside `vmap` and `compile` that is not checked.
 ///
 /// # Examples
 /// ```
@@ -60,7 +62,7 @@ pub fn unravel_index(places: &Array, shape: &Shape) -> Result<Vec<Array>> {
         .collect()
 }
 
-/// Where values are known, raise for an index, int64, that lies outside or is negative.
+/// Fail for an int64 index that is negative or out of bounds, if the values are known.
 pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<()> {
     if indices.size() == 0 || !data_dependent::has_value(indices)? {
         return Ok(());
@@ -78,12 +80,13 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
     Ok(())
 }
 
-/// The row-major places of elements with the given coordinates, an array an axis, as uint32; `modes` are those of the
-/// axes, or one for all.
+/// Convert coordinates to indices of the flattened, row-major array.
+///
+/// `coordinates` has one array for each axis, and `modes` one mode for each axis or one for all. The indices are uint32.
 ///
 /// # Errors
-/// If there are not an array and a mode for each axis, one is not of integers, or shapes do not broadcast; in [`OutOfBounds::Raise`]
-/// if a coordinate lies outside, which is not checked inside `vmap` and `compile`.
+/// If there are not one array and one mode for each axis, an array is not of integers, or shapes do not broadcast; in
+/// [`OutOfBounds::Raise`] if a coordinate is out of bounds, which is not checked inside `vmap` and `compile`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -131,7 +134,9 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBo
     cast(&places, index_dtype(shape.size()))
 }
 
-/// Row and column of every element on or below the diagonal `k` of a `rows` by `columns` matrix, as uint32.
+/// Compute row and column indices of the elements on and below a diagonal of a matrix.
+///
+/// The indices are uint32.
 ///
 /// # Errors
 /// If a length is negative.
@@ -148,7 +153,9 @@ pub fn tril_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
     super::searching::nonzero(&tri(rows, columns, k, DType::Bool)?)
 }
 
-/// Row and column of every element on or above the diagonal `k` of a `rows` by `columns` matrix, as uint32.
+/// Compute row and column indices of the elements on and above a diagonal of a matrix.
+///
+/// The indices are uint32.
 ///
 /// # Errors
 /// If a length is negative.
@@ -166,7 +173,9 @@ pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
     super::searching::nonzero(&super::logical_not(&below)?)
 }
 
-/// The indices, uint32, of the main diagonal of an array with `ndim` axes of length `n`.
+/// Compute the indices of the main diagonal of an array whose axes have equal length.
+///
+/// The indices are uint32.
 ///
 /// # Errors
 /// If a length is negative.
@@ -186,11 +195,12 @@ pub fn diag_indices(n: i64, ndim: usize) -> Result<Vec<Array>> {
     Ok(vec![along; ndim])
 }
 
-/// The coordinate along each axis of every element of an array of `shape`: arrays of that shape, or with lengths of one
-/// along the other axes if `is_sparse`.
+/// Compute the coordinates of every element of an array of a given shape.
+///
+/// One array for each axis: of the given shape, or of length one along the other axes for [`MeshKind::Sparse`](super::MeshKind).
 ///
 /// # Errors
-/// If an array without elements has too long an axis.
+/// If an axis of an empty array is too long.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -216,12 +226,13 @@ pub fn indices(shape: &Shape, dtype: DType, kind: super::MeshKind) -> Result<Vec
         .collect()
 }
 
-/// Index arrays, one an axis, that pick the rectangle of the given rows, columns, …: each runs along an axis of its own.
+/// Build index arrays that select the outer product of indices along each axis.
 ///
-/// A bool array picks where it is true; it is evaluated.
+/// One array for each axis of the result; array `i` varies along axis `i`. A bool array stands for the indices of its true
+/// elements and is evaluated.
 ///
 /// # Errors
-/// If an array has not one axis, or is not of integers or bool.
+/// If an array is not 1-d, or is neither of integers nor of bool.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -247,7 +258,7 @@ pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
             let picked = if dtype == DType::Bool {
                 super::searching::flatnonzero(array)?
             } else if array.size() == 0 {
-                // Nothing has no integers in it that could be missed.
+                // An empty array has no elements of a wrong dtype.
                 cast(array, DType::UInt32)?
             } else {
                 ensure!(dtype.is_integer(), Type("ix_"), "got indices of dtype {dtype}, expected integers");

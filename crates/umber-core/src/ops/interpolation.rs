@@ -1,4 +1,4 @@
-//! Functions known at some points, between them.
+//! Piecewise linear interpolation.
 
 use umber_types::{DType, Result, Scalar, Shape, Side, SortOrder, ensure, promote};
 
@@ -16,18 +16,18 @@ use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// What [`interp`] answers outside of the points.
+/// Values of [`interp`] outside of the points.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outside<'a> {
-    /// Below the first point; by default the value there.
+    /// The value below the first point; by default the value of the first point.
     pub left: Option<&'a Array>,
-    /// Above the last point; by default the value there.
+    /// The value above the last point; by default the value of the last point.
     pub right: Option<&'a Array>,
-    /// The distance after which the function repeats itself; then nothing lies outside.
+    /// The period of the function; a periodic function has no outside.
     pub period: Option<f64>,
 }
 
-/// Points in rising order with the values there, and places between them.
+/// Points in ascending order with their values, and the abscissas at which to interpolate.
 struct Points {
     x: Array,
     xp: Array,
@@ -35,7 +35,7 @@ struct Points {
 }
 
 impl Points {
-    /// All brought into one period, which begins and ends with a point of the neighbouring one.
+    /// All abscissas reduced to one period, with a point of the adjacent period at either end.
     fn wrapped(&self, period: f64) -> Result<Points> {
         let length = |like: &Array| weak(Scalar::Float(period), like);
         let x = remainder(&self.x, &length(&self.x))?;
@@ -54,7 +54,7 @@ impl Points {
         })
     }
 
-    /// The value on the straight line between the points around each place; beyond the ends that at the end.
+    /// The linear interpolant at each abscissa; outside of the points the value at the nearer end.
     fn between(&self) -> Result<Array> {
         let count = self.xp.size() as i64;
         let end =
@@ -79,35 +79,35 @@ impl Points {
         let is_jump = equal(&width, &weak(Scalar::Int(0), &width))?;
         let width = select(&is_jump, &weak(Scalar::Int(1), &width), &width)?;
         let part = divide(&distance(&inside)?, &width)?;
-        // Infinite values are replaced before the line is drawn: they would make its gradient NaN also where it is not used.
+        // Replace infinite values before interpolating: they would make the gradient NaN even where it is masked out.
         let is_drawn = logical_and(&isfinite(&f0)?, &isfinite(&f1)?)?;
         let zero_value = weak(Scalar::Int(0), &f0);
         let (start, stop) = (select(&is_drawn, &f0, &zero_value)?, select(&is_drawn, &f1, &zero_value)?);
         let scale = halved_where_too_wide(&start, &stop)?;
         let (bottom, top) = (multiply(&start, &scale)?, multiply(&stop, &scale)?);
         let line = divide(&add(&bottom, &multiply(&subtract(&top, &bottom)?, &part)?)?, &scale)?;
-        // Between an infinite value and another one lies their sum, NaN between both infinities.
+        // Between an infinite value and another one use their sum: NaN between opposite infinities.
         let sum = select(&equal(&f0, &f1)?, &f0, &add(&f0, &f1)?)?;
         let line = select(&logical_or(&is_drawn, &isnan(&self.x)?)?, &line, &sum)?;
-        // Exact at points, whatever the rounding and also beside infinite values.
+        // Exact at the points, independent of rounding and next to infinite values.
         let line = select(&equal(&self.x, &x0)?, &f0, &select(&equal(&self.x, &x1)?, &f1, &line)?)?;
         let line = select(&is_below, &first, &line)?;
         select(&is_above, &last, &line)
     }
 }
 
-/// A power of two by which both ends are scaled, so that their distance is a number: one wherever it already is.
+/// A power of two by which both ends are scaled so that their distance does not overflow: one if it does not anyway.
 pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> {
     let is_too_wide = isinf(&subtract(high, low)?)?;
     let number = |value: f64| Array::scalar(value, low.dtype().real());
     select(&is_too_wide, &number(0.5), &number(1.0))
 }
 
-/// Straight lines between the points `(xp, fp)`, at `x`: of the shape of `x`.
+/// Piecewise linear interpolation between points.
 ///
-/// `xp` must rise; the result is meaningless where it does not. Inexact, in the dtype that holds all three; values `fp`
-/// may be complex. At repeated points the last value holds. Between an infinite value and a finite one lies the infinite one,
-/// between both infinities NaN.
+/// The result has the shape of `x` and is inexact, in the promoted dtype of all three; `fp` may be complex. `xp`
+/// must be ascending, otherwise the result is meaningless. At repeated abscissas the last value counts. Between an
+/// infinite and a finite value lies the infinite one, between opposite infinities NaN.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -120,7 +120,7 @@ pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> 
 /// ```
 ///
 /// # Errors
-/// Where `xp` and `fp` are not vectors of one length of at least one, places are complex, or the period is zero.
+/// If `xp` and `fp` are not vectors of one length of at least one, `x` or `xp` is complex, or the period is zero.
 pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result<Array> {
     ensure!(
         xp.ndim() == 1 && xp.shape() == fp.shape() && xp.size() > 0,

@@ -1,4 +1,4 @@
-//! Numbers spaced evenly on a logarithmic scale.
+//! Values spaced evenly on a logarithmic scale.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, KeepAxes, Result, Scalar, ensure};
@@ -16,7 +16,9 @@ use super::reductions::all;
 use crate::graph::Array;
 use crate::primitives::rules::{broadcast, move_axis};
 
-/// `base` to the power of `length` evenly spaced values from `start` to `stop`, computed in double precision.
+/// Create values evenly spaced on a logarithmic scale; the ends are given as exponents.
+///
+/// The values are `base` to the power of evenly spaced exponents, computed in double precision.
 ///
 /// ```
 /// use umber_core::{DType, ops};
@@ -37,8 +39,9 @@ pub fn logspace(
     astype(&power(&weak(base.into(), &exponents), &exponents)?, dtype)
 }
 
-/// [`logspace`] between the elements of two arrays, which broadcast with the bases and which it can be differentiated in:
-/// the values lie along `axis` of the result.
+/// [`logspace`] between the elements of two arrays, which broadcast with the bases; it is differentiable.
+///
+/// The values lie along `axis` of the result.
 ///
 /// ```
 /// use umber_core::{Array, DType, ops};
@@ -49,7 +52,7 @@ pub fn logspace(
 /// ```
 ///
 /// # Errors
-/// A negative length, an axis that is not there, a real dtype between complex numbers.
+/// For a negative length, an axis out of bounds, and a real dtype between complex numbers.
 pub fn logspace_between(
     start: &Array,
     stop: &Array,
@@ -69,12 +72,14 @@ pub fn logspace_between(
     move_axis(&astype(&values, dtype)?, 0, axis)
 }
 
-/// The dtype of twice the precision to compute values of `dtype` in.
+/// The double-precision dtype in which values of `dtype` are computed.
 fn wide(op: &str, ends: &[&Array], dtype: DType) -> Result<DType> {
     Ok(if check_complex(op, ends, dtype)? { DType::Complex128 } else { DType::Float64 })
 }
 
-/// `length` values from `start` to `stop`, each the same multiple of the one before; both ends are exact.
+/// Create values in geometric progression between two ends.
+///
+/// The ends are exact.
 ///
 /// ```
 /// use umber_core::{DType, ops};
@@ -84,7 +89,7 @@ fn wide(op: &str, ends: &[&Array], dtype: DType) -> Result<DType> {
 /// ```
 ///
 /// # Errors
-/// Where an end is zero or not finite, or the ends differ in sign: no factor leads from one to the other.
+/// If an end is zero or not finite, or the ends differ in sign.
 pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
     check_length("geomspace", length)?;
     ensure!(
@@ -93,7 +98,7 @@ pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DTyp
         "got {start} and {stop}, expected finite numbers of one sign, none of them zero"
     );
     if !(stop / start).is_normal() {
-        // Twice the root of a factor that no number says.
+        // The ratio overflows or underflows; its square root does not, and is applied twice.
         let half = (stop.abs().log10() - start.abs().log10()) / 2.0;
         let roots = logspace(0.0, half, length, endpoint, 10.0, DType::Float64)?;
         let ends = (&multiply(&roots, &weak(start.into(), &roots))?, &weak(stop.into(), &roots));
@@ -104,10 +109,10 @@ pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DTyp
     scaled(&factors, ends, length, endpoint, dtype)
 }
 
-/// [`geomspace`] between the elements of two arrays, which broadcast and which it can be differentiated in: the values lie
-/// along `axis` of the result. Complex ones go the shorter way around zero.
+/// [`geomspace`] between the elements of two arrays, which broadcast; it is differentiable with respect to both.
 ///
-/// Values of a transformation are not looked at: where no factor leads from one end to the other the result is NaN.
+/// The values lie along `axis` of the result. Complex values take the shorter way around zero. Values of traced arrays are
+/// not checked: invalid ends yield NaN.
 ///
 /// ```
 /// use umber_core::{Array, DType, ops};
@@ -118,7 +123,7 @@ pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DTyp
 /// ```
 ///
 /// # Errors
-/// A negative length, an axis that is not there, a real dtype between complex numbers, and what [`geomspace`] refuses.
+/// For a negative length, an axis out of bounds, a real dtype between complex numbers, and where [`geomspace`] fails.
 pub fn geomspace_between(
     start: &Array,
     stop: &Array,
@@ -140,7 +145,7 @@ pub fn geomspace_between(
     let one = Array::scalar(1.0, wide);
     let near = |end: &Array| select(&is_extreme, &one, end);
     let near = log10(&divide(&near(&stop)?, &near(&start)?)?)?;
-    // Twice the root of a factor that no number says.
+    // The ratio may overflow or underflow; its square root does not, and is applied twice.
     let exponent = select(&is_extreme, &half_distance(&start, &stop)?, &near)?;
     let (zero, ten) = (Array::scalar(0.0, DType::Float64), Array::scalar(10.0, DType::Float64));
     let factors = logspace_between(&zero, &exponent, length, endpoint, &ten, 0, wide)?;
@@ -152,7 +157,7 @@ pub fn geomspace_between(
     move_axis(&line, 0, axis)
 }
 
-/// Half of the logarithm of `stop / start`, which itself may be no number.
+/// Half of the logarithm of `stop / start`; the quotient itself may overflow.
 fn half_distance(start: &Array, stop: &Array) -> Result<Array> {
     let size = |end: &Array| log10(&abs(end)?);
     let sign_phase = log10(&divide(&sign(stop)?, &sign(start)?)?)?;
@@ -160,7 +165,7 @@ fn half_distance(start: &Array, stop: &Array) -> Result<Array> {
     multiply(&whole, &weak(0.5.into(), &whole))
 }
 
-/// Refuse ends between which no factor leads, where they have values.
+/// Fail for ends without a common ratio, if their values are known.
 fn check_ends(start: &Array, stop: &Array) -> Result<()> {
     if start.is_traced() || stop.is_traced() {
         return Ok(());
@@ -183,7 +188,7 @@ fn check_ends(start: &Array, stop: &Array) -> Result<()> {
     Ok(())
 }
 
-/// `factors` times the start, with the exact stop at the end.
+/// `factors` times the start, with the exact `stop` as the last value.
 fn scaled(
     factors: &Array,
     (start, stop): (&Array, &Array),
@@ -198,7 +203,7 @@ fn scaled(
         values = select(&is_last, stop, &values)?;
     }
     if dtype.is_integer() {
-        // A factor that is off by one rounding must not take an integer below itself.
+        // A rounding error of the factor must not truncate an integer to its predecessor.
         let nearest = super::round(&values, 0)?;
         let distance = super::abs(&super::subtract(&values, &nearest)?)?;
         let bound = multiply(&super::abs(&nearest)?, &weak(1e-12.into(), &nearest))?;

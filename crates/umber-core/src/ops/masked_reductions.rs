@@ -1,4 +1,4 @@
-//! Reductions of some of the elements, in a given dtype, from a given start: NumPy's `where`, `dtype` and `initial`.
+//! Reductions with NumPy's `where`, `dtype` and `initial`.
 
 use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar, bail, ensure};
 
@@ -14,16 +14,16 @@ use crate::graph::Array;
 use crate::primitives::composite::Measure;
 use crate::primitives::rules::{binary, broadcast, cast, conj, power_of_two};
 
-/// What is reduced, and how.
+/// Optional arguments of a reduction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Selection<'a> {
     /// The dtype that elements are converted to first.
     pub dtype: Option<DType>,
-    /// What the reduction starts from; the result for no elements.
+    /// The value that the reduction starts from, and the result for no elements.
     pub initial: Option<&'a Array>,
-    /// Which elements count; it broadcasts to the array's shape.
+    /// Elements where it is false are left out; it broadcasts to the array's shape.
     pub condition: Option<&'a Array>,
-    /// The mean, where it is known already, from which variances take distances; it broadcasts to the array's shape.
+    /// The mean of the elements, for variances, if it is known already; it broadcasts to the array's shape.
     pub mean: Option<&'a Array>,
 }
 
@@ -32,7 +32,7 @@ impl Selection<'_> {
         self.dtype.is_none() && self.initial.is_none() && self.condition.is_none() && self.mean.is_none()
     }
 
-    /// The mean that was given for `x`, in its dtype.
+    /// The given mean in the dtype of `x`.
     pub(super) fn known_mean(&self, op: &str, x: &Array) -> Result<Option<Array>> {
         let Some(mean) = self.mean else { return Ok(None) };
         ensure!(
@@ -72,8 +72,8 @@ impl Selection<'_> {
 /// ```
 ///
 /// # Errors
-/// Where the condition or the start does not broadcast to what it is for, and for an extremum of selected elements
-/// without a start.
+/// If the condition or the initial value does not broadcast, and for an extremum of selected elements without an initial
+/// value.
 pub fn reduce_selected(
     kind: ReduceKind,
     a: &Array,
@@ -100,7 +100,7 @@ pub fn reduce_selected(
         x = cast_constant(&x, DType::Bool)?;
     }
     if let Some(chosen) = selection.chosen(op, &x)? {
-        // What does not count must not change the result: the start does not change an extremum.
+        // Replace elements that are left out by a neutral value: for an extremum the initial value.
         let other = match (neutral, selection.initial) {
             (Some(value), _) => weak(value, &x),
             (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
@@ -141,7 +141,7 @@ fn plain(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> R
     }
 }
 
-/// What a reduction of no elements answers, if anything, and how two results become one.
+/// The result for no elements, if there is one, and the operation that combines two results.
 fn from_nothing(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
     match kind {
         ReduceKind::Sum => (Some(Scalar::Int(0)), BinaryKind::Add),
@@ -162,13 +162,13 @@ fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
     }
 }
 
-/// Selected elements in the dtype to compute in, which are chosen, and the dtype to answer in.
+/// Elements in the dtype of computation, the condition, and the dtype of the result.
 pub(super) struct Elements {
     x: Array,
     chosen: Option<Array>,
     known_mean: Option<Array>,
     dtype: DType,
-    /// Do they have the range of float64, which their squares may leave?
+    /// Whether the elements have the range of float64, so that their squares may overflow.
     is_wide: bool,
 }
 
@@ -176,13 +176,13 @@ impl Elements {
     fn new(op: &str, a: &Array, selection: Selection<'_>) -> Result<Elements> {
         let dtype = selection.dtype.unwrap_or(a.dtype().inexact());
         let is_wide = dtype.inexact().real() == DType::Float64;
-        // Rounded to the dtype asked for, then computed with in one that holds their squares.
+        // Round to the requested dtype, then compute in one that represents the squares.
         let x = cast_constant(&cast_constant(a, dtype.inexact())?, widest(dtype))?;
         let (chosen, known_mean) = (selection.chosen(op, &x)?, selection.known_mean(op, &x)?);
         Ok(Elements { x, chosen, known_mean, dtype, is_wide })
     }
 
-    /// The elements of `a` that are numbers.
+    /// The elements of `a` that are not NaN.
     pub(super) fn numbers(op: &str, a: &Array, dtype: DType, selection: Selection<'_>) -> Result<Elements> {
         let is_wide = a.dtype().real() == DType::Float64;
         let x = cast_constant(a, widest(a.dtype()))?;
@@ -191,7 +191,7 @@ impl Elements {
         Ok(Elements { x, chosen, known_mean, dtype, is_wide })
     }
 
-    /// `x` where chosen, else zero.
+    /// `x` where the condition holds, otherwise zero.
     fn only(&self, x: &Array) -> Result<Array> {
         match &self.chosen {
             Some(chosen) => select(chosen, x, &weak(Scalar::Int(0), x)),
@@ -199,12 +199,12 @@ impl Elements {
         }
     }
 
-    /// How many elements over axes there are, chosen or not.
+    /// Number of elements over axes, selected or not.
     fn whole(&self, axes: &Axes) -> f64 {
         axes.iter().map(|&axis| self.x.shape()[axis] as f64).product()
     }
 
-    /// How many elements become one, in the real dtype computed in; the axes stay with length one.
+    /// Number of selected elements over axes, which are kept with length one, as float64.
     fn count(&self, axes: &Axes) -> Result<Array> {
         match &self.chosen {
             Some(chosen) => cast(&count_true(chosen, axes, KeepAxes::Yes)?, DType::Float64),
@@ -212,7 +212,7 @@ impl Elements {
         }
     }
 
-    /// The mean of `x`, of which those count that are chosen.
+    /// The mean of the selected elements of `x`.
     fn mean_of(&self, x: &Array, axes: &Axes) -> Result<Array> {
         let (x, count) = (self.only(x)?, self.count(axes)?);
         let total = reduced(ReduceKind::Sum, &x, axes, KeepAxes::Yes)?;
@@ -220,7 +220,7 @@ impl Elements {
         if !self.is_wide {
             return Ok(mean);
         }
-        // Where the sum overflows, that of parts of the elements does not.
+        // Where the sum overflows, the mean of all elements does not.
         let part = reduced(ReduceKind::Mean, &x, axes, KeepAxes::Yes)?;
         let whole = Array::scalar(self.whole(axes), DType::Float64);
         select(&isfinite(&total)?, &mean, &multiply(&part, &divide(&whole, &count)?)?)
@@ -231,7 +231,7 @@ impl Elements {
         finish(&cast(&self.mean_of(&self.x, axes)?, self.dtype.inexact())?, &self.x, axes, keep)
     }
 
-    /// A measure of the distances from the mean over axes, rounded.
+    /// A measure of dispersion about the mean over axes, rounded.
     pub(super) fn dispersion(
         &self,
         axes: &Axes,
@@ -239,7 +239,7 @@ impl Elements {
         ddof: f64,
         measure: Measure,
     ) -> Result<Array> {
-        // Scaled by a power of two near the largest element, squares stay in range and nothing is rounded.
+        // Scaling by a power of two near the largest element is exact and keeps the squares in range.
         let scale = (self.is_wide && measure == Measure::Deviation && self.whole(axes) > 0.0)
             .then(|| {
                 power_of_two(&reduced(ReduceKind::Max, &abs(&self.only(&self.x)?)?, axes, KeepAxes::Yes)?)
@@ -251,7 +251,7 @@ impl Elements {
             Some(mean) => self.only(&subtract(&x, &scaled(mean)?)?)?,
             None => {
                 let distance = self.only(&subtract(&x, &self.mean_of(&x, axes)?)?)?;
-                // Of float64 there is no wider dtype: the mean of what is left is what the mean has lost.
+                // There is no wider dtype than float64: correct the rounding error of the mean by the mean of the deviations.
                 if self.is_wide {
                     self.only(&subtract(&distance, &self.mean_of(&distance, axes)?)?)?
                 } else {
@@ -270,7 +270,7 @@ impl Elements {
         let variance = divide(&reduced(ReduceKind::Sum, &squares, axes, KeepAxes::Yes)?, &freedom)?;
         let measured = match measure {
             Measure::Variance => variance,
-            // Between equal elements it has a corner, where it gives no gradient, as norms do.
+            // Not differentiable between equal elements: the gradient is zero there, as for norms.
             Measure::Deviation => power_or(&variance, 0.5, 0.0)?,
         };
         let measured = scale.map_or(Ok(measured.clone()), |scale| multiply(&measured, &scale))?;
@@ -278,7 +278,7 @@ impl Elements {
     }
 }
 
-/// The [`mean`] over axes of selected elements; NaN where there are none.
+/// Arithmetic mean of selected elements over axes; NaN where there are none.
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
@@ -309,7 +309,7 @@ pub fn mean_selected(
     }
 }
 
-/// The [`var`](super::var) over axes of selected elements.
+/// Variance of selected elements over axes, as [`var`](super::var).
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
@@ -336,7 +336,7 @@ pub fn var_selected(
     cast(&elements.dispersion(&found, keep, ddof, Measure::Variance)?, elements.dtype.real())
 }
 
-/// The [`std`](super::std) over axes of selected elements: the square root of [`var_selected`].
+/// Standard deviation of selected elements over axes: the square root of [`var_selected`].
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};

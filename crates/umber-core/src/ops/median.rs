@@ -16,9 +16,10 @@ use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
 
-/// The median over axes: the middle element in order, or the mean of the two middle ones; NaN if any element is.
+/// Median of the elements over axes.
 ///
-/// Floating dtypes stay, others answer float32. NaN over an axis without elements.
+/// The middle element in sorted order, or the mean of the two middle ones if their number is even. NaN if any
+/// element is NaN, or if there are none. Floating dtypes are kept, others give float32.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -50,21 +51,21 @@ pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
             mean_of(&slice_along(&sorted, axis, length / 2 - 1, 1)?, &upper)?
         }
     };
-    // NaN sorts last, so it is there if and only if the last element is NaN.
+    // NaN sorts last: there is one if and only if the last element is NaN.
     let last = slice_along(&sorted, axis, length - 1, 1)?;
     let is_number = binary(BinaryKind::Equal, &last, &last)?;
     let median = Array::record_one(Select, &[&is_number, &middle, &last])?;
     finish(&cast(&median, a.dtype().inexact())?, a, &axes, keep)
 }
 
-/// The middle of the first `count` elements of each line along the last axis, which are in order.
+/// The median of the first `count` elements of each sorted line along the last axis.
 fn middle_of(op: &'static str, sorted: &Array, count: &Array) -> Result<Array> {
     let axis = sorted.ndim() - 1;
     let number = |value: i64| Array::scalar(value, DType::Int64);
     let axes = Axes::sorted([axis]);
     let length = NumberOfElements { axes, dtype: DType::Int64 }.record(sorted)?;
     let last = subtract(&length, &number(1))?;
-    // One place a line, whether all lines have the same or each its own.
+    // One position per line, whether `count` is one number or one per line.
     let lines = full_like(&slice_along(sorted, axis, 0, 1)?, 0, DType::Int64);
     let at = |place: &Array| {
         let place = maximum(&floor_divide(place, &number(2))?, &number(0))?;
@@ -73,8 +74,7 @@ fn middle_of(op: &'static str, sorted: &Array, count: &Array) -> Result<Array> {
     mean_of(&at(&subtract(count, &number(1))?)?, &at(count)?)
 }
 
-/// The median over axes of what is a number, of complex elements in the order of their real parts first; NaN where nothing
-/// is.
+/// The median over axes, ignoring NaN, of complex elements ordered by their real parts first; NaN where all are NaN.
 pub(super) fn median_of_numbers(a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     let merged = MergedAxes::new(a, axes)?.array;
     let axis = merged.ndim() - 1;
@@ -86,7 +86,7 @@ pub(super) fn median_of_numbers(a: &Array, axes: &Axes, keep: KeepAxes) -> Resul
     finish(&select(&is_without, &weak(Scalar::Float(f64::NAN), &middle), &middle)?, a, axes, keep)
 }
 
-/// `(a + b) / 2`, rounded once; of float64 by halves where the sum overflows.
+/// `(a + b) / 2`, rounded once; `a / 2 + b / 2` for float64 where the sum overflows.
 fn mean_of(a: &Array, b: &Array) -> Result<Array> {
     let wide = widest(a.dtype());
     let (x, y) = (cast(a, wide)?, cast(b, wide)?);

@@ -1,6 +1,6 @@
-//! Reductions and scans that pass over elements that are not a number.
+//! Reductions and scans that ignore NaN.
 //!
-//! Arrays of integers and bool hold no such elements: for them these are the ordinary functions.
+//! Integers and booleans have no NaN: for them these are the ordinary functions.
 
 use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Scalar, ensure};
 
@@ -17,7 +17,7 @@ use crate::primitives::composite::Measure;
 use crate::primitives::control::Control;
 use crate::primitives::rules::cast;
 
-/// `a` with `value` in place of what is not a number.
+/// `a` with NaN replaced by `value`.
 fn filled(a: &Array, value: f64) -> Result<Array> {
     if !a.dtype().is_inexact() {
         return Ok(a.clone());
@@ -25,13 +25,13 @@ fn filled(a: &Array, value: f64) -> Result<Array> {
     select(&isnan(a)?, &weak(Scalar::Float(value), a), a)
 }
 
-/// How many elements over axes are numbers, as `dtype`.
+/// The number of elements over axes that are not NaN, as `dtype`.
 pub(super) fn count_numbers(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: DType) -> Result<Array> {
     let is_number = logical_not(&isnan(a)?)?;
     cast(&count_true(&is_number, &axes_of("count", a, axes)?, keep)?, dtype)
 }
 
-/// `a` with NaN in place of what is not selected, in the dtype asked for.
+/// `a` in the requested dtype, with elements that are not selected replaced by NaN.
 fn numbers(op: &str, a: &Array, selection: Selection<'_>) -> Result<Array> {
     let a = asked(op, a, selection.dtype)?;
     let Some(chosen) = selection.chosen(op, &a)? else { return Ok(a) };
@@ -39,7 +39,7 @@ fn numbers(op: &str, a: &Array, selection: Selection<'_>) -> Result<Array> {
     select(&chosen, &x, &weak(Scalar::Float(f64::NAN), &x))
 }
 
-/// `a` in the dtype asked for, which must be able to hold its NaN.
+/// `a` in the requested dtype, which must be inexact to represent NaN.
 fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
     let Some(dtype) = dtype else { return Ok(a.clone()) };
     ensure!(
@@ -51,7 +51,9 @@ fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
     cast_constant(a, dtype)
 }
 
-/// The sum over axes of what is selected and a number; 0 where nothing is.
+/// Sum of the elements over axes, ignoring NaN.
+///
+/// NaN and elements that are not selected count as 0.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
@@ -66,7 +68,9 @@ pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
     with_op("nansum", reduce_selected(ReduceKind::Sum, &filled(a, 0.0)?, axes, keep, selection))
 }
 
-/// The product over axes of what is selected and a number; 1 where nothing is.
+/// Product of the elements over axes, ignoring NaN.
+///
+/// NaN and elements that are not selected count as 1.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
@@ -81,7 +85,9 @@ pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selec
     with_op("nanprod", reduce_selected(ReduceKind::Prod, &filled(a, 1.0)?, axes, keep, selection))
 }
 
-/// The running sum along an axis, which stays as it is at what is not a number.
+/// Cumulative sum along an axis, ignoring NaN.
+///
+/// NaN counts as 0.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -93,7 +99,9 @@ pub fn nancumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Ar
     with_op("nancumsum", cumsum(&filled(a, 0.0)?, order, dtype))
 }
 
-/// The running product along an axis, which stays as it is at what is not a number.
+/// Cumulative product along an axis, ignoring NaN.
+///
+/// NaN counts as 1.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -105,7 +113,9 @@ pub fn nancumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<A
     with_op("nancumprod", cumprod(&filled(a, 1.0)?, order, dtype))
 }
 
-/// The mean over axes of what is selected and a number; NaN where nothing is, float32 for integers.
+/// Arithmetic mean of the elements over axes, ignoring NaN.
+///
+/// NaN where no selected element is a number; float32 for integers.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
@@ -115,8 +125,8 @@ pub fn nancumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<A
 /// ```
 ///
 /// # Errors
-/// Where the dtype is one of integers, and that of `a` is not; where the condition does not broadcast to the array's
-/// shape.
+/// If the requested dtype is an integer dtype although that of `a` is inexact, or the condition does not broadcast to the
+/// array's shape.
 pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     let found = axes_of("nanmean", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
@@ -127,7 +137,7 @@ pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selec
         .mean(&found, keep)
 }
 
-/// A measure of distances from the mean; NaN where `ddof` leaves nothing.
+/// A measure of dispersion about the mean; NaN where there are at most `ddof` elements.
 fn dispersion(
     (op, measure): (&str, Measure),
     a: &Array,
@@ -145,8 +155,9 @@ fn dispersion(
     select(&has_freedom, &measured, &weak(Scalar::Float(f64::NAN), &measured))
 }
 
-/// The variance over axes of the `n` elements that are selected and a number, `sum(|a - mean|²) / (n - ddof)`; NaN where
-/// `ddof` leaves nothing.
+/// Variance of the elements over axes, ignoring NaN.
+///
+/// `sum(|a - mean|²) / (n - ddof)` over the `n` selected elements that are not NaN; NaN where `n <= ddof`.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
@@ -171,7 +182,7 @@ pub fn nanvar(
     dispersion(("nanvar", Measure::Variance), a, &found, keep, ddof, selection)
 }
 
-/// The standard deviation over axes of what is selected and a number: the square root of [`nanvar`].
+/// Standard deviation of the elements over axes, ignoring NaN: the square root of [`nanvar`].
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
@@ -228,7 +239,9 @@ fn extremum(
     select(&is_without, &weak(Scalar::Float(f64::NAN), &found), &found)
 }
 
-/// The least over axes of what is selected and a number; NaN where nothing is.
+/// Minimum of the elements over axes, ignoring NaN.
+///
+/// NaN where no selected element is a number.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
@@ -243,7 +256,9 @@ pub fn nanmin(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
     extremum("nanmin", ReduceKind::Min, f64::INFINITY, a, axes, keep, selection)
 }
 
-/// The greatest over axes of what is selected and a number; NaN where nothing is.
+/// Maximum of the elements over axes, ignoring NaN.
+///
+/// NaN where no selected element is a number.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
@@ -258,7 +273,9 @@ pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
     extremum("nanmax", ReduceKind::Max, f64::NEG_INFINITY, a, axes, keep, selection)
 }
 
-/// The index of the least number along an axis, or of the flattened array; an error at evaluation where there is none.
+/// Index of the minimum along an axis, ignoring NaN.
+///
+/// The index into the flattened array without an axis. Evaluation fails where all elements are NaN.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
@@ -271,7 +288,9 @@ pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> 
     among_numbers(ArgReduceKind::ArgMin, found, a, axis, keep)
 }
 
-/// The index of the greatest number along an axis, or of the flattened array; an error at evaluation where there is none.
+/// Index of the maximum along an axis, ignoring NaN.
+///
+/// The index into the flattened array without an axis. Evaluation fails where all elements are NaN.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
@@ -284,7 +303,7 @@ pub fn nanargmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> 
     among_numbers(ArgReduceKind::ArgMax, found, a, axis, keep)
 }
 
-/// Places that were found, whose evaluation fails where there is no number to find.
+/// `found`, whose evaluation fails where all elements are NaN.
 fn among_numbers(
     kind: ArgReduceKind,
     found: Array,

@@ -1,4 +1,4 @@
-//! Slopes of values, the area under them, and differences of neighbours.
+//! Numerical differentiation and integration of sampled values.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{KeepAxes, Result, Scalar, Shape, ensure, promote};
@@ -12,7 +12,7 @@ use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// How [`gradient`] estimates slopes at the two ends of an axis.
+/// How [`gradient`] estimates derivatives at the two ends of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EdgeOrder {
     /// From two points.
@@ -46,8 +46,8 @@ impl Along<'_> {
     }
 }
 
-/// Weights for the slope at each of three points with the distances `a` and `b` between them, from the values there:
-/// derivatives of the parabola through them.
+/// Weights of the values at three points, with distances `a` and `b` between them, in the derivative of the parabola
+/// through them at one of the points.
 fn parabola(a: &Array, b: &Array, at: usize) -> Result<[Array; 3]> {
     let both = add(a, b)?;
     let (left, middle, right) = (multiply(a, &both)?, multiply(a, b)?, multiply(b, &both)?);
@@ -63,7 +63,7 @@ fn parabola(a: &Array, b: &Array, at: usize) -> Result<[Array; 3]> {
     })
 }
 
-/// Slopes along one axis, from the distances of neighbours: one for all, or a vector.
+/// Derivatives along one axis; `steps` is one distance for all adjacent points, or a vector of distances.
 fn slopes(f: &Array, steps: &Array, axis: usize, edges: EdgeOrder) -> Result<Array> {
     let length = f.shape()[axis];
     let along = Along { array: f, axis };
@@ -102,10 +102,11 @@ fn slopes(f: &Array, steps: &Array, axis: usize, edges: EdgeOrder) -> Result<Arr
     concatenate(&parts.iter().collect::<Vec<_>>(), Some(axis as i64))
 }
 
-/// The slope of `f` along each of the axes (all by default), from second-order differences of neighbours.
+/// Numerical gradient of sampled values, by differences of adjacent elements.
 ///
-/// `log_spacing` holds, for every axis or one for all, the distance of neighbours (0-d) or their places (a vector as long
-/// as the axis); nothing means a distance of one. Integers answer float32.
+/// `log_spacing` holds one distance for all axes, or for every axis a distance (0-d) or the coordinates (a vector as
+/// long as the axis); empty, it means unit distances. Interior points use second-order differences. Integers give
+/// float32.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -161,16 +162,18 @@ pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: Edge
     axes.iter().enumerate().map(slope).collect()
 }
 
-/// Where the values of a [`trapezoid`] rule lie.
+/// Abscissas of the values of [`trapezoid`].
 #[derive(Clone, Copy, Debug)]
 pub enum Samples<'a> {
-    /// At places: a vector as long as the axis, or an array that broadcasts with the values.
+    /// Given abscissas: a vector as long as the axis, or an array that broadcasts with the values.
     At(&'a Array),
-    /// At an even distance.
+    /// Equidistant abscissas with this distance.
     Every(f64),
 }
 
-/// The area under straight lines between the values along an axis: `Σ (x[i + 1] - x[i]) (y[i] + y[i + 1]) / 2`.
+/// Integral along an axis by the trapezoidal rule.
+///
+/// `Σ (x[i + 1] - x[i]) (y[i] + y[i + 1]) / 2`; zero for fewer than two values.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -218,7 +221,9 @@ pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
     cast(&sum(&areas, Some(&[axis]), KeepAxes::No)?, dtype)
 }
 
-/// Differences of neighbours in the flattened array, between values put in front of them and behind.
+/// Differences of adjacent elements of the flattened array.
+///
+/// `to_begin` is inserted before them, `to_end` appended to them.
 ///
 /// ```
 /// use umber_core::{Array, ops};

@@ -1,4 +1,4 @@
-//! Phases without their jumps.
+//! Unwrapping of phases.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, Scalar, ensure, promote};
@@ -12,10 +12,11 @@ use crate::graph::Array;
 use crate::primitives::rules::cast;
 use crate::primitives::slice::slice_along;
 
-/// Values along an axis with multiples of `period` added, so that neighbours differ by half of it at most; steps below
-/// `jump`, by default half the period, stay as they are.
+/// Remove jumps of more than half a period by adding multiples of the period.
 ///
-/// Integers with an integer period stay integers; else they become float32. The derivative is one.
+/// Adjacent elements of the result differ by at most half a period, unless their difference is below `jump`, by
+/// default half the period. Integers with an integer period keep their dtype; otherwise they become float32. The
+/// derivative is one.
 ///
 /// # Errors
 /// For complex numbers, and a period that is not positive.
@@ -54,7 +55,7 @@ pub fn unwrap(p: &Array, jump: Option<f64>, axis: i64, period: Scalar) -> Result
     let low = subtract(&number(0.into()), &half)?;
     let mut short = add(&remainder(&subtract(&step, &low)?, &whole)?, &low)?;
     if has_middle {
-        // Half a period upwards stays so.
+        // A rise of exactly half a period is kept.
         let is_upwards = logical_and(&equal(&short, &low)?, &greater(&step, &number(0.into()))?)?;
         short = select(&is_upwards, &half, &short)?;
     }

@@ -1,4 +1,4 @@
-//! Functions that are put together of pieces, each for the elements for which a condition holds.
+//! Piecewise functions: one expression for each condition.
 
 use umber_types::{DType, KeepAxes, Result, Shape, ensure};
 
@@ -21,8 +21,10 @@ fn broadcast_condition(x: &Array, condition: &Array) -> Result<Array> {
     broadcast(condition, x.shape())
 }
 
-/// `x` with an element for which the condition holds in place of those for which it does not (the first element, if it
-/// holds for none), so that a function that is defined where it holds can be applied to all.
+/// Replace the elements for which the condition is false by one for which it holds.
+///
+/// A function that is defined only where the condition holds can then be applied to all elements. If the condition
+/// holds nowhere, the first element is used.
 ///
 /// # Errors
 /// Where the condition is not bool, or does not broadcast to the shape of `x`.
@@ -67,7 +69,7 @@ pub fn none_holds(conditions: &[&Array], x: &Array) -> Result<Array> {
     logical_not(&any)
 }
 
-/// `a` with `values`, which broadcast and take its dtype, where the condition holds.
+/// Replace the elements of `a` where the condition holds by `values`, which broadcast and take its dtype.
 ///
 /// # Errors
 /// As of [`confined`], and where the values do not broadcast.

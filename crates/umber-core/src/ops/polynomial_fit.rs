@@ -1,4 +1,4 @@
-//! Polynomials that lie closest to points.
+//! Least-squares fits of polynomials.
 
 use umber_types::{DType, KeepAxes, Result, Shape, ensure, promote};
 
@@ -13,8 +13,7 @@ use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// An orthonormal basis `q` of the columns of a matrix, and the triangle `r` with `q r` equal to it, both column by
-/// column.
+/// The QR decomposition of a matrix, computed column by column.
 ///
 /// By Gram and Schmidt's process, each column made orthogonal twice, which is enough (L. Giraud, J. Langou and M.
 /// Rozložník, The loss of orthogonality in the Gram-Schmidt orthogonalization process, 2005). A column that depends on
@@ -42,10 +41,11 @@ fn orthonormal(matrix: &Array) -> Result<(Array, Array)> {
     Ok((basis, triangle))
 }
 
-/// The polynomial of a degree that lies closest to points `(x, y)`: `sum(w² (y - p(x))²)` is least. `y` may have
-/// several columns, each with a polynomial in the same column of the result.
+/// Least-squares fit of a polynomial to points.
 ///
-/// Computed in double precision. Powers that the points do not tell apart from lower ones get the coefficient zero.
+/// Minimises `sum(w² (y - p(x))²)`, in double precision. `y` may have several columns, each with a polynomial in
+/// the same column of the result. Coefficients of powers that the points do not distinguish from lower ones are
+/// zero.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -63,23 +63,25 @@ pub fn polyfit(x: &Array, y: &Array, degree: i64, weights: Option<&Array>) -> Re
     system.coefficients(&system.solution()?, y)
 }
 
-/// What [`polyfit_full`] answers.
+/// Result of [`polyfit_full`].
 #[derive(Clone, Debug)]
 pub struct FullFit {
     /// The coefficients, the highest power first.
     pub coefficients: Array,
-    /// `sum(w² (y - p(x))²)` for each column of `y`; none unless there are more points than coefficients, all told apart.
+    /// `sum(w² (y - p(x))²)` for each column of `y`; empty unless there are more points than coefficients, at full rank.
     pub residuals: Array,
-    /// How many coefficients the points tell apart, int32.
+    /// The number of coefficients that the points determine, int32.
     pub rank: Array,
-    /// The singular values of the powers of `x`, each of length one.
+    /// The singular values of the Vandermonde matrix, its columns scaled to length one.
     pub values: Array,
-    /// Up to which part of the greatest one singular values counted as zero.
+    /// Singular values up to this fraction of the largest one counted as zero.
     pub tolerance: f64,
 }
 
-/// [`polyfit`] by singular values, as NumPy's: those up to `tolerance` times the greatest count as zero, by default as
-/// many rounding errors as there are points. Of several polynomials as close it is the one of least coefficients.
+/// [`polyfit`] by a singular value decomposition, with diagnostics as NumPy's.
+///
+/// Singular values up to `tolerance` times the largest one count as zero; the default is the number of points times
+/// the machine epsilon. Of several best fits the one with the smallest coefficients is chosen.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -112,18 +114,19 @@ pub fn polyfit_full(
     })
 }
 
-/// What a covariance is measured in.
+/// Scaling of a covariance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CovarianceUnit {
-    /// As the weights say, which are one over the standard deviations of `y`.
+    /// Unscaled: weights are the reciprocals of the standard deviations of `y`.
     Weights,
-    /// The variance of `y` about the polynomial, of which weights say the parts.
+    /// Scaled by the variance of the residuals; weights are relative.
     Residuals,
 }
 
-/// The covariances of the coefficients that [`polyfit`] finds, with a last axis for the columns of `y` where it has them:
-/// of length one in the unit of weights, which they share. The powers must be told apart by the points, or evaluation
-/// fails.
+/// Covariance matrix of the coefficients of [`polyfit`].
+///
+/// If `y` has columns, there is a last axis for them: of length one in the unit of weights, which they share.
+/// Evaluation fails if the points do not distinguish the powers.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -150,7 +153,7 @@ pub fn polyfit_covariance(
     let sizes = multiply(&system.scale, &reshape(&system.scale, [count, 1])?)?;
     let base = flip(&divide(&inverse, &sizes)?, Some(&[0, 1]))?;
     if unit == CovarianceUnit::Weights {
-        // As NumPy's: columns share one covariance, along an axis for them.
+        // As in NumPy, all columns share one covariance, with an axis of length one for them.
         let shape: Shape = [count, count].into_iter().chain(y.shape()[1..].iter().map(|_| 1)).collect();
         return cast(&reshape(&base, shape)?, system.dtype);
     }
@@ -174,9 +177,9 @@ struct System {
     left: Array,
     /// The columns of `y` times the weights.
     right: Array,
-    /// What each column of `left` is divided by before it is solved, a row.
+    /// The divisors of the columns of `left`, a row.
     scale: Array,
-    /// The dtype to answer in.
+    /// The dtype of the result.
     dtype: DType,
 }
 
@@ -221,12 +224,12 @@ impl System {
             let weights = reshape(&double(weights)?, [x.size(), 1])?;
             (left, right) = (multiply(&left, &weights)?, multiply(&right, &weights)?);
         }
-        // Columns of one size each: their largest elements, through which no gradient needs to pass.
+        // Scale each column by its largest element; no gradient needs to pass through the scale.
         let scale = divisors(&max(&super::abs(&left)?, Some(&[0]), KeepAxes::Yes)?)?;
         Ok(System { left, right, scale, dtype })
     }
 
-    /// With columns divided by their lengths, as NumPy's singular values are counted.
+    /// With columns scaled to length one, as NumPy scales them.
     fn in_unit_columns(mut self) -> Result<System> {
         let columns = divide(&self.left, &self.scale)?;
         let lengths = divisors(&sqrt(&sum(&square(&columns)?, Some(&[0]), KeepAxes::Yes)?)?)?;
@@ -234,13 +237,13 @@ impl System {
         Ok(self)
     }
 
-    /// The factors of the columns that come closest to `right`.
+    /// The least-squares solution.
     fn solution(&self) -> Result<Array> {
         let (basis, triangle) = orthonormal(&divide(&self.left, &self.scale)?)?;
         back_substitute(&triangle, &matmul(&super::transpose(&basis, None)?, &self.right)?)
     }
 
-    /// The factors of columns as coefficients in the shape that `y` asks for.
+    /// A solution as coefficients, unscaled, in the shape that `y` implies.
     fn coefficients(&self, solution: &Array, y: &Array) -> Result<Array> {
         let count = self.scale.size();
         let fitted = flip(&divide(solution, &reshape(&self.scale, [count, 1])?)?, Some(&[0]))?;
@@ -248,14 +251,14 @@ impl System {
     }
 }
 
-/// Sizes as what to divide by: zeros become one, and no gradient passes.
+/// `sizes` as divisors: zeros become one, and no gradient passes.
 fn divisors(sizes: &Array) -> Result<Array> {
     let sizes = super::stop_gradient(sizes)?;
     let zero = weak(0.into(), &sizes);
     select(&equal(&sizes, &zero)?, &weak(1.into(), &sizes), &sizes)
 }
 
-/// `triangle⁻¹ wanted`, from the last row up; rows with a zero on the diagonal answer zero.
+/// `triangle⁻¹ wanted` by back substitution; rows with a zero on the diagonal give zero.
 fn back_substitute(triangle: &Array, wanted: &Array) -> Result<Array> {
     let (count, columns) = (wanted.shape()[0], wanted.shape()[1]);
     let mut solved = Array::full([0, columns].into(), 0, wanted.dtype());

@@ -1,4 +1,4 @@
-//! Quotients and roots of polynomials, and polynomials from their roots.
+//! Division and roots of polynomials, and polynomials from their roots.
 
 use umber_types::{DType, Result, Shape, bail, ensure, promote};
 
@@ -14,7 +14,7 @@ use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::{Window, slice_along};
 use crate::primitives::slice_update::slice_update;
 
-/// Remainders that are not larger count as zero.
+/// Leading coefficients of a remainder up to this size are removed.
 const NEARLY_ZERO: f64 = 1e-8;
 
 /// The element at a place of a vector, 0-d.
@@ -27,7 +27,9 @@ fn double(dtype: DType) -> DType {
     if dtype.is_complex() { DType::Complex128 } else { DType::Float64 }
 }
 
-/// Quotient and remainder of two polynomials, the remainder without coefficients in front that are nearly zero; inexact.
+/// Quotient and remainder of two polynomials: `u = quotient * v + remainder`.
+///
+/// The remainder has no leading coefficients that are nearly zero. Both are inexact.
 ///
 /// # Errors
 /// Where there are no coefficients, or more than 4096; inside `vmap` and `compile`, as values decide how long the
@@ -75,9 +77,10 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
     Ok((cast(&quotient, dtype)?, cast(&rest, dtype)?))
 }
 
-/// The roots of a polynomial: the eigenvalues of its companion matrix, complex64, or complex128 of float64 and complex128.
+/// Roots of a polynomial.
 ///
-/// Computed in double precision. Zeros in front do not count; zeros at the end are roots that are zero.
+/// The eigenvalues of its companion matrix, computed in double precision: complex128 for float64 and complex128,
+/// else complex64. Leading zeros are removed; trailing zeros are roots at zero.
 ///
 /// # Errors
 /// Where there are more than 4096 coefficients; inside `vmap` and `compile`, as values decide how many roots there are.
@@ -112,8 +115,9 @@ pub fn roots(p: &Array) -> Result<Array> {
     concatenate(&[&cast(&with_op("roots", eigvals(&companion))?, answer)?, &zeros], Some(0))
 }
 
-/// The coefficients of the polynomial with leading coefficient one and these roots, or whose roots are the eigenvalues of
-/// a square matrix; inexact, real for real roots and matrices.
+/// Coefficients of the polynomial with given roots, or the characteristic polynomial of a matrix.
+///
+/// The first coefficient is one. The result is inexact, real for real roots and matrices.
 ///
 /// # Errors
 /// Where `zeros` is neither a vector nor a square matrix, or has more than 4096 rows.

@@ -12,7 +12,7 @@ use crate::graph::Array;
 use crate::primitives::rules::{broadcast, cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// Most coefficients of what is computed coefficient by coefficient.
+/// The largest number of coefficients; algorithms here loop over coefficients.
 pub(super) const MAX_COEFFICIENTS: usize = 1 << 12;
 
 /// Coefficients as a vector; a number is a constant polynomial.
@@ -26,13 +26,15 @@ pub(super) fn coefficients(op: &str, p: &Array) -> Result<Array> {
     reshape(p, [p.size()])
 }
 
-/// `p` with zeros in front of it and behind.
+/// `p` padded with zeros on both sides.
 pub(super) fn shifted(p: &Array, before: usize, after: usize) -> Result<Array> {
     let zeros = |count: usize| Array::full([count].into(), 0, p.dtype());
     concatenate(&[&zeros(before), p, &zeros(after)], Some(0))
 }
 
-/// `p[0] x^(n - 1) + … + p[n - 1]` at every element of `x`, by Horner's rule; zero without coefficients.
+/// Evaluate a polynomial at given points.
+///
+/// `p[0] x^(n - 1) + … + p[n - 1]`, by Horner's rule; zero without coefficients.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -61,14 +63,14 @@ pub fn polyval(p: &Array, x: &Array) -> Result<Array> {
     cast(&value, dtype)
 }
 
-/// Both vectors in one length, by zeros in front.
+/// Both vectors padded to one length by leading zeros.
 fn aligned(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     let (a, b) = (coefficients(op, a)?, coefficients(op, b)?);
     let length = a.size().max(b.size());
     Ok((shifted(&a, length - a.size(), 0)?, shifted(&b, length - b.size(), 0)?))
 }
 
-/// The sum of two polynomials.
+/// Sum of two polynomials.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -84,7 +86,7 @@ pub fn polyadd(a: &Array, b: &Array) -> Result<Array> {
     add(&a, &b)
 }
 
-/// The difference of two polynomials.
+/// Difference of two polynomials.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -100,7 +102,7 @@ pub fn polysub(a: &Array, b: &Array) -> Result<Array> {
     subtract(&a, &b)
 }
 
-/// The product of two polynomials: the convolution of their coefficients.
+/// Product of two polynomials: the convolution of their coefficients.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -118,8 +120,8 @@ pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = (cast_constant(&a, dtype)?, cast_constant(&b, dtype)?);
     let (short, long) = if a.size() <= b.size() { (a, b) } else { (b, a) };
     let rest = short.size() - 1;
-    // Each row of the matrix is the longer one, moved on by one: a row of zeros as long as it comes between, and the
-    // whole is read one element shorter.
+    // Build the Toeplitz matrix of shifts of the longer vector: repeat it padded to `width + 1` and read the flat buffer in
+    // rows of `width`, so that each row is shifted by one.
     let width = long.size() + rest;
     let tall =
         broadcast(&reshape(&shifted(&long, 0, rest + 1)?, [1, width + 1])?, &[rest + 1, width + 1].into())?;
@@ -128,7 +130,9 @@ pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
     matmul(&reshape(&short, [1, rest + 1])?, &moved).and_then(|product| reshape(&product, [width]))
 }
 
-/// The derivative of a polynomial, taken `order` times.
+/// Derivative of a polynomial.
+///
+/// It is taken `order` times.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -150,8 +154,10 @@ pub fn polyder(p: &Array, order: i64) -> Result<Array> {
     Ok(p)
 }
 
-/// The integral of a polynomial, taken `order` times; inexact. `constants` are the values at zero, the first integral's
-/// first, or one for all; without them they are zero.
+/// Integral of a polynomial.
+///
+/// It is taken `order` times; the result is inexact. `constants` are the constants of integration, the one of the
+/// first integral first, or one for all; zero by default.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -195,7 +201,7 @@ pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array
     Ok(p)
 }
 
-/// In which order powers stand.
+/// Order of the powers in a Vandermonde matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Powers {
     /// From the highest to the zeroth.
@@ -204,7 +210,9 @@ pub enum Powers {
     Rising,
 }
 
-/// Powers of the elements of a vector: row `i` has those of `x[i]`, `columns` of them.
+/// Vandermonde matrix: powers of the elements of a vector.
+///
+/// Row `i` has the powers of `x[i]`, as many as there are columns.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -224,6 +232,6 @@ pub fn vander(x: &Array, columns: Option<i64>, powers: Powers) -> Result<Array> 
         Powers::Rising => ScanDirection::Forward,
         Powers::Falling => ScanDirection::Reverse,
     };
-    // A product of what came before is a power one lower than its place.
+    // An exclusive cumulative product: entry `k` is the product of `k` factors.
     cumprod(&repeated, ScanOrder { axis: Some(1), direction, extent: ScanExtent::Exclusive }, None)
 }

@@ -1,4 +1,4 @@
-//! Methods of quantiles: where among sorted elements each looks.
+//! Methods of quantiles: the positions among sorted elements.
 
 use umber_types::{Result, Scalar};
 
@@ -7,37 +7,37 @@ use super::promotion::weak;
 use super::rounding::round;
 use crate::graph::Array;
 
-/// Which of the two elements around a place is the quantile, or what between them.
+/// How a quantile is determined from the two elements around its position.
 ///
 /// The names are NumPy's; the nine that interpolate by a distribution are numbered in R. J. Hyndman and Y. Fan,
 /// Sample Quantiles in Statistical Packages, 1996.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuantileMethod {
-    /// Interpolated at place `q (n - 1)` (number 7).
+    /// Interpolated at position `q (n - 1)` (number 7).
     Linear,
-    /// The element before the place of `Linear`.
+    /// The element before the position of `Linear`.
     Lower,
-    /// The element behind it.
+    /// The element after it.
     Higher,
     /// The mean of both.
     Midpoint,
-    /// The nearer of both; of two equally near the one at an even place.
+    /// The nearer of both; of two equally near ones the one with the even index.
     Nearest,
-    /// The least element that at least `q n` elements do not exceed (number 1).
+    /// The smallest element that at least `q n` elements do not exceed (number 1).
     InvertedCdf,
     /// The same, averaged with the next where `q n` is whole (number 2).
     AveragedInvertedCdf,
-    /// The element at the nearest place to `q n`, counted from one (number 3).
+    /// The element at the position nearest to `q n`, counted from one (number 3).
     ClosestObservation,
-    /// Interpolated at place `q n - 1` (number 4).
+    /// Interpolated at position `q n - 1` (number 4).
     InterpolatedInvertedCdf,
-    /// Interpolated at place `q n - 1/2` (number 5).
+    /// Interpolated at position `q n - 1/2` (number 5).
     Hazen,
-    /// Interpolated at place `q (n + 1) - 1` (number 6).
+    /// Interpolated at position `q (n + 1) - 1` (number 6).
     Weibull,
-    /// Interpolated at place `q (n + 1/3) - 2/3` (number 8).
+    /// Interpolated at position `q (n + 1/3) - 2/3` (number 8).
     MedianUnbiased,
-    /// Interpolated at place `q (n + 1/4) - 5/8` (number 9).
+    /// Interpolated at position `q (n + 1/4) - 5/8` (number 9).
     NormalUnbiased,
 }
 
@@ -76,7 +76,7 @@ impl QuantileMethod {
         QuantileMethod::ALL.into_iter().find(|(_, other)| *other == name).map(|(method, _)| method)
     }
 
-    /// `a` and `b` of the place `q (n + a) + b`, counted from zero.
+    /// `a` and `b` of the position `q (n + a) + b`, counted from zero.
     fn position(self) -> (f64, f64) {
         match self {
             Linear | Lower | Higher | Midpoint | Nearest => (-1.0, 0.0),
@@ -89,11 +89,11 @@ impl QuantileMethod {
     }
 }
 
-/// Where a quantile is, in counts of sorted elements.
+/// The position of a quantile among sorted elements.
 pub(super) enum QuantilePosition {
     /// At one element.
     At(Array),
-    /// From one element to another, as far as `part` says.
+    /// Between two elements, at the fraction `part` of their distance.
     Between { low: Array, high: Array, part: Array },
 }
 
@@ -101,7 +101,7 @@ pub(super) fn number(value: f64, like: &Array) -> Array {
     weak(Scalar::Float(value), like)
 }
 
-/// Where each of the quantiles `q` of `n` elements is.
+/// The positions of the quantiles `q` of `n` elements.
 pub(super) fn places(q: &Array, n: &Array, method: QuantileMethod) -> Result<QuantilePosition> {
     let (shift, start) = method.position();
     let position = add(&multiply(q, &add(n, &number(shift, n))?)?, &number(start, n))?;
@@ -112,7 +112,7 @@ pub(super) fn places(q: &Array, n: &Array, method: QuantileMethod) -> Result<Qua
         Lower => at(floor(&position)?),
         Higher | InvertedCdf => at(ceil(&position)?),
         Nearest => at(round(&position, 0)?),
-        // Rounded as it is counted from one, so that of two places the even one is taken.
+        // Round the position counted from one, so that ties go to the even one.
         ClosestObservation => {
             let one = number(1.0, &position);
             at(subtract(&round(&add(&position, &one)?, 0)?, &one)?)

@@ -1,4 +1,4 @@
-//! Quantiles: the value below which a given part of the elements lies.
+//! Quantiles and percentiles.
 
 use umber_types::{Axes, DType, KeepAxes, Result, Shape, ensure};
 
@@ -16,16 +16,17 @@ use crate::primitives::rules::{broadcast, cast, full_like, move_axis, reshape};
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
 
-/// What happens to elements that are not a number.
+/// Treatment of NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Nan {
-    /// They make the result NaN.
+    /// NaN makes the result NaN.
     Spreads,
-    /// They are passed over.
+    /// NaN is ignored.
     IsSkipped,
 }
 
-/// From `low` to `high`, as far as `part` says: exact at both ends, between equal elements, and beside infinities.
+/// Linear interpolation from `low` to `high` by the fraction `part`: exact at both ends, between equal elements, and beside
+/// infinities.
 fn between(low: &Array, high: &Array, part: &Array) -> Result<Array> {
     let zero = number(0.0, low);
     let step = select(&equal(low, high)?, &zero, &subtract(high, low)?)?;
@@ -40,7 +41,7 @@ fn between(low: &Array, high: &Array, part: &Array) -> Result<Array> {
     select(&isinf(&step)?, &end, &value)
 }
 
-/// Parts of the whole whose values are known must lie between 0 and what the whole counts as.
+/// Fail if a known value of `q` is outside of 0 to `whole`.
 pub(super) fn check_parts(op: &str, q: &Array, whole: f64) -> Result<()> {
     if q.constant().is_none() && (!q.is_evaluated() || q.is_traced()) {
         return Ok(());
@@ -85,7 +86,7 @@ fn quantile_of(
     let axis = merged.ndim() - 1;
     let length = merged.shape()[axis];
     let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged])?;
-    // Places are counted in the dtype of `q`, as its user rounded it, unless that is too narrow for them.
+    // Positions are computed in float32 for a `q` of at most 32 bits, unless float32 cannot represent them.
     let is_narrow = q.dtype() != DType::Float64 && length < 1 << 22;
     let counted = if is_narrow { DType::Float32 } else { DType::Float64 };
     let n = match nan {
@@ -94,7 +95,7 @@ fn quantile_of(
     };
     let parts = cast(&reshape(q, [q.size()])?, counted)?;
     let shape = merged.shape().with(axis, q.size());
-    // One place a line: computed from the lines, so that it is right for any number of them.
+    // One position per line: computed from the array, so that it is right for any number of lines.
     let lines = full_like(&slice_along(&sorted, axis, 0, 1)?, 0, DType::Int64);
     let read = |place: &Array| {
         let indices = add(&lines, &cast(place, DType::Int64)?)?;
@@ -108,17 +109,17 @@ fn quantile_of(
         }
     };
     if nan == Nan::Spreads && a.dtype().is_inexact() {
-        // NaN sorts last, so it is there if and only if the last element is NaN.
+        // NaN sorts last: there is one if and only if the last element is NaN.
         let last = broadcast(&slice_along(&sorted, axis, length - 1, 1)?, &shape)?;
         value = select(&isnan(&last)?, &last, &value)?;
     }
     reshape(&move_axis(&value, axis, 0)?, lengths)
 }
 
-/// The quantiles of the elements over axes: of shape `q.shape` followed by that of the reduction.
+/// Quantiles of the elements over axes.
 ///
-/// `q` holds the parts of the elements that lie below, from 0 to 1. Where the method picks an element the dtype stays;
-/// else integers answer float32. NaN if any element is.
+/// The result has the shape of `q` followed by that of the reduction; `q` holds probabilities in [0, 1]. Methods
+/// that select an element keep the dtype; otherwise integers give float32. NaN if any element is NaN.
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops};
@@ -130,8 +131,8 @@ fn quantile_of(
 /// ```
 ///
 /// # Errors
-/// Where `q` has values that are outside of 0 to 1 (values that are not computed yet are limited to it instead), or the
-/// axes hold no elements.
+/// If `q` has values outside of [0, 1] (values that are not evaluated yet are limited to it instead), or an axis has no
+/// elements.
 pub fn quantile(
     a: &Array,
     q: &Array,
@@ -142,7 +143,9 @@ pub fn quantile(
     quantile_of("quantile", a, q, axes, keep, method, Nan::Spreads)
 }
 
-/// The [`quantile`] of what is a number; NaN where nothing is, also where nothing is at all.
+/// Quantiles of the elements over axes, ignoring NaN.
+///
+/// As [`quantile`]; NaN where all elements are NaN, or there are none.
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops};
@@ -154,7 +157,7 @@ pub fn quantile(
 /// ```
 ///
 /// # Errors
-/// As of [`quantile`], but for axes without elements.
+/// As of [`quantile`], except for axes without elements.
 pub fn nanquantile(
     a: &Array,
     q: &Array,
@@ -165,7 +168,7 @@ pub fn nanquantile(
     quantile_of("nanquantile", a, q, axes, keep, method, Nan::IsSkipped)
 }
 
-/// Hundredths as parts of the whole.
+/// Percentages as probabilities.
 pub(super) fn hundredths(op: &str, q: &Array) -> Result<Array> {
     ensure!(
         !q.dtype().is_complex(),
@@ -178,13 +181,13 @@ pub(super) fn hundredths(op: &str, q: &Array) -> Result<Array> {
     let q = if q.dtype().is_floating() { q.clone() } else { cast(q, DType::Float64)? };
     let parts = divide(&q, &number(100.0, &q))?;
     if is_known {
-        // Values that are there are checked, hence the quotient must be there too.
+        // Known values are checked, hence the quotient must be evaluated too.
         parts.eval()?;
     }
     Ok(parts)
 }
 
-/// The [`quantile`] with `q` from 0 to 100.
+/// Percentiles of the elements over axes: the [`quantile`] with `q` in [0, 100].
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops};
@@ -207,7 +210,7 @@ pub fn percentile(
     quantile_of("percentile", a, &hundredths("percentile", q)?, axes, keep, method, Nan::Spreads)
 }
 
-/// The [`nanquantile`] with `q` from 0 to 100.
+/// Percentiles of the elements over axes, ignoring NaN: the [`nanquantile`] with `q` in [0, 100].
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops};
@@ -230,7 +233,9 @@ pub fn nanpercentile(
     quantile_of("nanpercentile", a, &hundredths("nanpercentile", q)?, axes, keep, method, Nan::IsSkipped)
 }
 
-/// The median over axes of what is a number; NaN where nothing is, also where nothing is at all.
+/// Median of the elements over axes, ignoring NaN.
+///
+/// NaN where all elements are NaN, or there are none.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};

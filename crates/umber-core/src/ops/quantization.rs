@@ -1,6 +1,6 @@
-//! Numbers stored in few bits each, and products with matrices of them.
+//! Quantisation, and products with quantised matrices.
 //!
-//! Formats with floats of four and eight bits are those of the OCP Microscaling Formats (MX) specification 1.0, and NVFP4.
+//! The float4 and float8 formats are those of the OCP Microscaling Formats (MX) specification 1.0, and NVFP4.
 
 use umber_types::{DType, Result, Shape, bail, ensure, promote};
 pub use umber_types::{Quantization, QuantizationMode};
@@ -21,20 +21,20 @@ use crate::primitives::rules::{broadcast, cast, constant, div, mul, reshape, swa
 pub struct Quantized<'a> {
     /// Codes, packed into uint32: `[..., n * bits / 32]`.
     pub words: &'a Array,
-    /// A scale a group: `[..., n / group_size]`, floats in affine mode, else uint8.
+    /// One scale per group: `[..., n / group_size]`, floats in affine mode, else uint8.
     pub scales: &'a Array,
-    /// In affine mode a bias a group, like the scales.
+    /// One bias per group in affine mode, like the scales.
     pub biases: Option<&'a Array>,
-    /// How numbers are stored.
+    /// The format.
     pub how: Quantization,
 }
 
-/// Words, scales and, in affine mode, biases for an array of real numbers, whose last axis is cut into groups.
+/// Quantise a matrix: store each group of elements of the last axis in a few bits and one scale.
 ///
-/// In affine mode an element is `scale * code + bias` with an integer code; the end of the group's range that is farther from zero is
-/// met exactly. In the other modes it is `scale * code` with a float of four or eight bits, and scales are codes, too. `global_scale`,
-/// in NVFP4, is the largest magnitude in the array, which scales are then relative to. Elements that are NaN are passed
-/// over in the search for scales.
+/// Returns packed codes, scales and, in affine mode, biases. In affine mode an element is `scale * code + bias` with an
+/// integer code; the end of the group's range that is farther from zero is represented exactly. In the other modes it
+/// is `scale * code` with a float4 or float8 code, and scales are codes, too. `global_scale`, in NVFP4, is the largest
+/// magnitude in the array, to which scales are relative. NaN is ignored in the search for scales.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -59,10 +59,11 @@ pub fn quantize(w: &Array, how: Quantization, global_scale: Option<&Array>) -> R
     Quantize(how).apply(&inputs)
 }
 
-/// What a quantised array stands for, in `dtype`: by default that of the scales and biases, or bfloat16 where scales are codes (float32
-/// with a `global_scale`).
+/// Recover the elements of a quantised array: `scales * codes + biases`, group by group.
 ///
-/// Derivatives pass to scales and biases; the packed codes have none. Half types are computed in float32 and rounded once.
+/// The default `dtype` is that of the scales and biases, or bfloat16 where scales are codes (float32 with a
+/// `global_scale`). Differentiable with respect to scales and biases; the packed codes have no gradient. float16 and
+/// bfloat16 are computed in float32 and rounded once.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -99,10 +100,11 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
     cast(&mul(&values, &factor)?, dtype)
 }
 
-/// The product of `x` with a quantised matrix: `x @ w.T`, or `x @ w` if it is not turned.
+/// Product with a quantised matrix: `x @ w.T`, or `x @ w` if it is not transposed.
 ///
-/// `(…, m, k)` by a quantised `(…, n, k)` (not turned: `(…, k, n)`) gives `(…, m, n)`; batch axes broadcast. The dtype is that which
-/// holds `x` and the scales. Sums are in float32 (float64 for float64). Derivatives pass to `x`, scales and biases.
+/// `(…, m, k)` by a quantised `(…, n, k)` (not transposed: `(…, k, n)`) gives `(…, m, n)` in the promoted dtype of `x`
+/// and the scales; batch axes broadcast. Accumulates in float32 (float64 for float64). Differentiable with respect to
+/// `x`, scales and biases.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -124,18 +126,19 @@ pub fn quantized_matmul(x: &Array, w: Quantized, turned: Transposed) -> Result<A
     right.times(op, &cast(x, dtype)?, None)
 }
 
-/// Which matrices of stacks meet, and what their products are multiplied by.
+/// Which matrices of both stacks are multiplied.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gathered<'a> {
     /// Flat indices into the batch axes of the left operand; by default each in order.
     pub lhs: Option<&'a Array>,
-    /// Flat indices into those of the right one.
+    /// Flat indices into the batch axes of the right operand; by default each in order.
     pub rhs: Option<&'a Array>,
 }
 
-/// [`quantized_matmul`] of matrices picked by flat indices into the batch axes of each operand.
+/// Product with quantised matrices selected by index: `x[lhs[i]] @ w[rhs[i]].T` for each `i`.
 ///
-/// Indices broadcast, and negative ones count from the end. `global_scale`, in NVFP4, is one number or one for each matrix of `w`.
+/// Indices are flat indices into the batch axes. They broadcast, and negative ones count from the end. `global_scale`,
+/// in NVFP4, is one number or one for each matrix of `w`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -171,13 +174,13 @@ pub fn gather_qmm(
 /// The right operand of [`qqmm`].
 #[derive(Clone, Copy, Debug)]
 pub enum MaybeQuantized<'a> {
-    /// Numbers, to be quantised.
+    /// An array to quantise.
     Numbers(&'a Array, Quantization),
-    /// Numbers that are quantised already.
+    /// A quantised array.
     Stored(Quantized<'a>),
 }
 
-/// For each operand the largest magnitude in it, in NVFP4: what its scales are relative to.
+/// The largest magnitude of each operand, to which its scales are relative in NVFP4.
 #[derive(Clone, Copy, Debug)]
 pub struct GlobalScales<'a> {
     /// Of the left operand.
@@ -186,10 +189,11 @@ pub struct GlobalScales<'a> {
     pub w: &'a Array,
 }
 
-/// The product `x @ w.T` of matrices that are both quantised, in any mode but affine.
+/// Product of two quantised matrices: `x @ w.T` with both operands in the same format.
 ///
-/// What comes as numbers is quantised on the way; derivatives pass straight through that. The dtype is that of `x`, or of `x` and `w`
-/// where both are numbers; products are summed in float32.
+/// Any mode but affine. Unquantised operands are quantised by the function; gradients pass straight through the
+/// rounding. The dtype is that of `x`, or the promoted dtype of `x` and an unquantised `w`; products are summed in
+/// float32.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -213,9 +217,9 @@ pub fn qqmm(x: &Array, w: MaybeQuantized, scales: Option<GlobalScales>) -> Resul
     cast(&scaled, both.dtype)
 }
 
-/// [`qqmm`] of matrices picked by flat indices into the batch axes of each operand.
+/// Product of two quantised matrices selected by index: `x[lhs[i]] @ w[rhs[i]].T` for each `i`.
 ///
-/// Global scales are one number, or one for each matrix of their operand.
+/// Operands are those of [`qqmm`]. Global scales are one number, or one for each matrix of their operand.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -247,9 +251,9 @@ pub fn gather_qqmm(
     cast(&both.right.picked(op, &both.x, picks, both.factors)?, both.dtype)
 }
 
-/// The nearest float of eight bits (E4M3), in uint8, to each real number.
+/// Round to the nearest float8 (E4M3) and return its bits as uint8.
 ///
-/// Ties go to even; what is larger than 448 becomes that, and NaN stays NaN.
+/// Ties go to even; magnitudes above 448 become 448, and NaN stays NaN.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -270,7 +274,7 @@ pub fn to_fp8(x: &Array) -> Result<Array> {
     Array::record_one(Fp8::Encode, &[x])
 }
 
-/// The number that each float of eight bits (E4M3), in uint8, is.
+/// Convert float8 (E4M3) codes to floating-point numbers.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,6 +1,6 @@
-//! Reductions: many elements to one.
+//! Reductions over axes.
 //!
-//! `axes` is what a user gave: none for all, negative ones counted from the end. Scans are in `scans.rs`.
+//! `axes` is the argument of the user: `None` for all axes, negative axes are counted from the end. Scans are in `scans.rs`.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{
@@ -20,7 +20,7 @@ use crate::primitives::rules::{
 };
 use crate::primitives::slice::slice_along;
 
-/// Axes as a user gave them, none for all.
+/// The axes that a user gave, normalised; `None` for all.
 pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes> {
     match axes {
         Some(axes) => Axes::normalized(op, axes, a.ndim()),
@@ -28,8 +28,10 @@ pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes>
     }
 }
 
-/// How many elements there are over axes: as a float32 scalar, which in a function that is traced for other lengths is
-/// computed from `a`, and as it is now.
+/// Number of elements over axes: as a float32 scalar, and as an integer.
+///
+/// In a function that is traced for variable lengths the scalar is computed from `a`; the integer is the current
+/// number.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -50,19 +52,20 @@ pub(super) fn reduced(kind: ReduceKind, a: &Array, axes: &Axes, keep: KeepAxes) 
     finish(&out, a, axes, keep)
 }
 
-/// `out`, which has the reduced axes of `a` with length one, in the shape the user asked for.
+/// `out`, which has the reduced axes of `a` with length one, in the shape requested by `keep`.
 pub(super) fn finish(out: &Array, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     reshape(out, a.shape().reduced(axes, keep))
 }
 
-/// Number of elements that become one.
+/// Number of elements that are reduced to one.
 fn count(a: &Array, axes: &Axes) -> usize {
     axes.iter().map(|&axis| a.shape()[axis]).product()
 }
 
-/// The sum over axes.
+/// Sum of the elements over axes.
 ///
-/// Integers of fewer than 32 bits and bool become 32-bit ones of their kind first; the sum of nothing is zero. Fails if an axis is not there or named twice.
+/// Booleans and integers of fewer than 32 bits are converted to 32-bit integers first. The sum of no elements is
+/// zero. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -78,9 +81,10 @@ pub fn sum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::Sum, a, &axes, keep)
 }
 
-/// The product over axes.
+/// Product of the elements over axes.
 ///
-/// Dtypes are those of [`sum`]; the product of nothing is one. Fails if an axis is not there or named twice.
+/// Dtypes are those of [`sum`]. The product of no elements is one. Fails if an axis is out of bounds or given
+/// twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -94,7 +98,7 @@ pub fn prod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::Prod, a, &axes, keep)
 }
 
-/// An extremum of no elements does not exist.
+/// Fail for a reduced axis without elements: there is no extremum of no elements.
 pub(super) fn check_not_empty(op: &str, a: &Array, axes: &Axes) -> Result<()> {
     if let Some(axis) = axes.iter().find(|&&axis| a.shape()[axis] == 0) {
         bail!(
@@ -112,9 +116,9 @@ fn extremum(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -
     reduced(kind, a, &axes, keep)
 }
 
-/// The least element over axes; NaN if any is.
+/// Minimum of the elements over axes; NaN if any element is NaN.
 ///
-/// The dtype stays. Fails over an axis without elements, or if an axis is not there.
+/// The dtype is that of `a`. Fails for an axis without elements, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -127,9 +131,9 @@ pub fn min(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     extremum(ReduceKind::Min, a, axes, keep)
 }
 
-/// The greatest element over axes; NaN if any is.
+/// Maximum of the elements over axes; NaN if any element is NaN.
 ///
-/// The dtype stays. Fails over an axis without elements, or if an axis is not there.
+/// The dtype is that of `a`. Fails for an axis without elements, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -143,7 +147,7 @@ pub fn max(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     extremum(ReduceKind::Max, a, axes, keep)
 }
 
-/// The least and the greatest element over axes.
+/// Minimum and maximum of the elements over axes.
 ///
 /// Fails where [`min`] does.
 ///
@@ -158,9 +162,9 @@ pub fn minmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<(Array,
     Ok((min(a, axes, keep)?, max(a, axes, keep)?))
 }
 
-/// Are all elements over axes true?
+/// Test whether all elements over axes are nonzero.
 ///
-/// Bool; of no elements true. Fails if an axis is not there or named twice.
+/// The result is bool; no elements give true. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -173,9 +177,9 @@ pub fn all(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::All, a, &axes_of("all", a, axes)?, keep)
 }
 
-/// Is any element over axes true?
+/// Test whether any element over axes is nonzero.
 ///
-/// Bool; of no elements false. Fails if an axis is not there or named twice.
+/// The result is bool; no elements give false. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -188,9 +192,10 @@ pub fn any(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::Any, a, &axes_of("any", a, axes)?, keep)
 }
 
-/// The number of elements over axes that are not zero.
+/// Count the nonzero elements over axes.
 ///
-/// Int32, or int64 over more elements than that counts. Fails if an axis is not there or named twice.
+/// The result is int32, or int64 if int32 cannot count the elements. Fails if an axis is out of bounds or given
+/// twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -204,14 +209,14 @@ pub fn count_nonzero(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<
     count_true(&cast(a, DType::Bool)?, &axes, keep)
 }
 
-/// How many elements of a mask are true over axes: int32, or int64 over more elements than that counts.
+/// Number of true elements of a mask over axes: int32, or int64 if int32 cannot count the elements.
 pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     const PART: usize = 1 << 20;
     let length = count(mask, axes);
     if i32::try_from(length).is_ok() {
         return reduced(ReduceKind::Sum, mask, axes, keep);
     }
-    // In parts that int32 counts, so that the mask itself need not be made wider.
+    // Count in parts that int32 can hold, so that the mask itself is not converted to int64.
     let merged = MergedAxes::new(mask, axes)?.array;
     let axis = merged.ndim() - 1;
     let (parts, rest) = (length / PART, length % PART);
@@ -225,7 +230,7 @@ pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Ar
     reshape(&total, mask.shape().reduced(axes, keep))
 }
 
-/// The dtype that means are computed in: one that holds the elements as they are and in which no sum overflows.
+/// The dtype in which means are computed: it represents the elements exactly, and sums do not overflow.
 pub(super) fn wide(dtype: DType) -> DType {
     if dtype.is_integer() && dtype.size() > 2 {
         DType::Float64
@@ -236,20 +241,20 @@ pub(super) fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The dtype that sums are computed in where they are made of several operations, between which nothing is to be rounded.
+/// The dtype in which sums are computed that take several operations, to avoid rounding in between.
 pub(super) fn widest(dtype: DType) -> DType {
     if dtype.is_complex() { DType::Complex128 } else { DType::Float64 }
 }
 
-/// `a` in the dtype that means are computed in.
+/// `a` in the dtype in which means are computed.
 pub(super) fn widened(a: &Array) -> Result<Array> {
     cast(a, wide(a.dtype()))
 }
 
-/// The arithmetic mean over axes; float32 for integers, NaN for no elements.
+/// Arithmetic mean of the elements over axes: `sum(a) / n`.
 ///
-/// The sum is divided before it is rounded, so that nothing overflows and the mean of equal elements is theirs.
-/// Fails if an axis is not there or named twice.
+/// float32 for integers, NaN for no elements. The sum is divided before it is rounded, so that nothing overflows
+/// and the mean of equal elements is exact. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -263,12 +268,12 @@ pub fn mean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     cast(&reduced(ReduceKind::Mean, &measurable(a)?, &axes, keep)?, a.dtype().inexact())
 }
 
-/// `a` as kernels take it that compute in more digits than they read: 16-bit floats as they are.
+/// `a` for kernels that accumulate in a wider dtype than they read: 16-bit floats are not converted.
 fn measurable(a: &Array) -> Result<Array> {
     if a.dtype().is_half() { Ok(a.clone()) } else { widened(a) }
 }
 
-/// A measure of the distances from the mean over axes, which stay with length one, in the real dtype computed in.
+/// A measure of dispersion about the mean over axes, which are kept with length one, in the real dtype of computation.
 fn dispersion(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Array> {
     if (count(a, axes) as f64) < ddof {
         axes.iter().for_each(|&axis| note_length_read(a, axis));
@@ -284,7 +289,7 @@ fn dispersion(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Arr
     let x = measurable(a)?;
     let kept = a.shape().reduced(axes, KeepAxes::Yes);
     let is_range = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-    // Axes that are no neighbours become those: the kernel reads them where they lie.
+    // The kernel reduces adjacent axes: transpose others to the end, without a copy.
     let (x, first) = if is_range {
         (x, axes.first().map_or(0, |&first| first))
     } else {
@@ -297,7 +302,7 @@ fn dispersion(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Arr
     reshape(&Array::record_one(Composite::Spread(spread), &[&x])?, kept)
 }
 
-/// The variance, with any number taken off that of the elements; `op` names the function in errors.
+/// The variance with any `ddof`; `op` names the function in errors.
 pub(super) fn variance(
     op: &str,
     a: &Array,
@@ -310,7 +315,7 @@ pub(super) fn variance(
     finish(&cast(&var, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
-/// The root of the [`variance`].
+/// The square root of the [`variance`].
 pub(super) fn deviation(
     op: &str,
     a: &Array,
@@ -323,9 +328,9 @@ pub(super) fn deviation(
     finish(&cast(&std, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
-/// The variance over axes, `sum(|a - mean(a)|²) / (n - ddof)`; real also for complex numbers.
+/// Variance of the elements over axes: `sum(|a - mean(a)|²) / (n - ddof)`.
 ///
-/// The dtype is that of [`mean`], real. Fails if an axis is not there or named twice.
+/// The dtype is that of [`mean`], real also for complex numbers. Fails if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -339,10 +344,10 @@ pub fn var(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result
     variance("var", a, axes, keep, ddof as f64)
 }
 
-/// The standard deviation over axes: the square root of [`var`].
+/// Standard deviation of the elements over axes: `sqrt(var(a))`.
 ///
-/// Squares leave the range of no dtype unless the result does. Between equal elements, where it has a corner, it gives no gradient,
-/// as norms do.
+/// The squares do not overflow unless the result does. The gradient between equal elements, where the function is
+/// not differentiable, is zero.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -376,15 +381,16 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
         Value(op),
         "got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
     );
-    // The order of complex numbers tells apart which of their parts is NaN.
+    // Complex NaN values are ordered by which part is NaN: make them all equal.
     let x = if x.dtype().is_complex() { select(&isnan(&x)?, &constant(&x, f64::NAN), &x)? } else { x };
     let out = Array::record_one(ArgReduce { kind, axis }, &[&x])?;
     finish(&out, a, &axes, keep)
 }
 
-/// The index of the least element along an axis, or of the flattened array; the first of several.
+/// Index of the minimum along an axis.
 ///
-/// Uint32. Fails over an axis without elements, or if the axis is not there.
+/// The first one if several elements are the minimum; without an axis the index into the flattened array. The
+/// result is uint32. Fails for an axis without elements, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -397,9 +403,10 @@ pub fn argmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
     arg_reduced(ArgReduceKind::ArgMin, a, axis, keep)
 }
 
-/// The index of the greatest element along an axis, or of the flattened array; the first of several.
+/// Index of the maximum along an axis.
 ///
-/// Uint32. Fails over an axis without elements, or if the axis is not there.
+/// The first one if several elements are the maximum; without an axis the index into the flattened array. The
+/// result is uint32. Fails for an axis without elements, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -413,9 +420,10 @@ pub fn argmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
     arg_reduced(ArgReduceKind::ArgMax, a, axis, keep)
 }
 
-/// The logarithm of the sum of exponentials over axes, without overflow.
+/// Logarithm of the sum of exponentials over axes: `log(sum(exp(a)))`.
 ///
-/// `log(sum(exp(a)))`. Floating dtypes stay, others answer float32. Fails over an axis without elements.
+/// Large elements do not overflow. Floating dtypes are kept, others give float32. Fails for an axis without
+/// elements.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -431,10 +439,11 @@ pub fn logsumexp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Arra
     finish(&composite::logsumexp(&merged.array)?, a, &axes, keep)
 }
 
-/// The logarithm of [`softmax`]: `(a - max(a)) - log(sum(exp(a - max(a))))` over axes; integers answer float32.
+/// Logarithm of the softmax over one or more axes: `a - logsumexp(a)`.
 ///
-/// The shape stays, and so do floating dtypes; 16-bit floats compute in float32 and are rounded once. Fails if an axis is not
-/// there or named twice.
+/// Computed as `(a - max(a)) - log(sum(exp(a - max(a))))`. The shape is that of `a`; floating dtypes are kept,
+/// integers give float32. 16-bit floats are computed in float32 and rounded once. Fails if an axis is out of bounds
+/// or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -448,7 +457,7 @@ pub fn log_softmax(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     let axes = axes_of("log_softmax", a, axes)?;
     let x = cast(a, a.dtype().inexact())?;
     if axes.is_empty() {
-        // Zero, but for what is no finite number.
+        // Zero, and NaN for infinities and NaN.
         return sub(&x, &x);
     }
     if x.size() == 0 {
@@ -465,18 +474,19 @@ pub fn log_softmax(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     merged.restore(&cast(&y, x.dtype())?)
 }
 
-/// Is everything computed in float32 even for 16-bit floats?
+/// Precision in which 16-bit floats are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// In float32 at least.
+    /// float32 throughout.
     Full,
-    /// As the dtype would have it.
+    /// The default precision of the dtype.
     Native,
 }
 
-/// Exponentials over axes divided by their sum; integers answer float32.
+/// Softmax over one or more axes: `exp(a) / sum(exp(a))`.
 ///
-/// The shape stays, and so do floating dtypes. Fails if an axis is not there or named twice.
+/// Large inputs do not overflow. The shape is that of `a`; floating dtypes are kept, integers give float32. Fails
+/// if an axis is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -491,7 +501,7 @@ pub fn softmax(a: &Array, axes: Option<&[i64]>, precision: Precision) -> Result<
     let axes = axes_of("softmax", a, axes)?;
     let x = cast(a, a.dtype().inexact())?;
     if axes.is_empty() {
-        // One, but for what is no finite number.
+        // One, and NaN for infinities and NaN.
         return add(&sub(&x, &x)?, &constant(&x, 1.0));
     }
     let merged = MergedAxes::new(&x, &axes)?;

@@ -1,4 +1,4 @@
-//! Rounding to decimal places, and numbers in place of what is none.
+//! Rounding to decimal places, and replacement of NaN and infinities.
 
 use umber_types::{DType, Kind, Result, Scalar, UnaryKind};
 
@@ -11,10 +11,10 @@ use crate::graph::Array;
 use crate::primitives::composite::lowest_of;
 use crate::primitives::rules::zeros_like;
 
-/// Round to `decimals` places (tens, hundreds, … where negative), halves to even.
+/// Round each element to a number of decimals; halves are rounded to even.
 ///
-/// Integers are rounded exactly, in integers; numbers that have no digit to lose stay as they are. The 16-bit floats
-/// compute in float32.
+/// Negative `decimals` round to tens, hundreds and so on. Integers are rounded exactly, in integer arithmetic;
+/// numbers that have no digits to round are kept. 16-bit floats are computed in float32.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -47,7 +47,7 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
             if x.dtype().is_complex() {
                 rounded
             } else {
-                // From here on every number is whole: scaling back would only add an error.
+                // Every larger number is an integer already: scaling it back would only add an error.
                 let whole = if most == 308 { 2f64.powi(52) } else { 2f64.powi(23) };
                 select(&less(&abs(&scaled)?, &weak(Scalar::Float(whole), &scaled))?, &rounded, &wide)?
             }
@@ -55,12 +55,14 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
             multiply(&unary(UnaryKind::Round, &divide(&wide, &scale)?)?, &scale)?
         }
     };
-    // Infinities, NaN, and what is too large to be scaled.
+    // Keep infinities, NaN, and numbers that overflow when scaled.
     let kept = select(&isfinite(&rounded)?, &rounded, &wide)?;
     astype(&kept, x.dtype())
 }
 
-/// Each number rounded to the nearest integer, halves to even, in floating point: integers and bool become float32.
+/// Round each element to the nearest integer in floating point; halves are rounded to even.
+///
+/// Integers and booleans become float32.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -72,7 +74,7 @@ pub fn rint(x: &Array) -> Result<Array> {
     round(&cast_constant(x, x.dtype().inexact())?, 0)
 }
 
-/// An integer to a multiple of `10^places`.
+/// Round an integer to a multiple of `10^places`.
 fn round_integer(x: &Array, places: u32) -> Result<Array> {
     let dtype = if x.dtype().kind() == Kind::Unsigned { DType::UInt64 } else { DType::Int64 };
     let step = match (dtype, 10u64.checked_pow(places)) {
@@ -85,7 +87,7 @@ fn round_integer(x: &Array, places: u32) -> Result<Array> {
     let step = number(step);
     let rest = remainder(&wide, &step)?;
     let below = subtract(&wide, &rest)?;
-    // The distance to the multiple above, without a sum that could overflow.
+    // The distance to the next multiple, without a sum that could overflow.
     let missing = subtract(&step, &rest)?;
     let is_odd = equal(&bitwise_and(&floor_divide(&below, &step)?, &number(1))?, &number(1))?;
     let is_tie = logical_and(&equal(&rest, &missing)?, &is_odd)?;
@@ -93,10 +95,10 @@ fn round_integer(x: &Array, places: u32) -> Result<Array> {
     astype(&add(&below, &select(&goes_up, &step, &number(0))?)?, x.dtype())
 }
 
-/// `x` with not-a-number and infinities replaced (infinities by the extreme finite values unless given); of a
-/// complex number both parts.
+/// Replace NaN and infinities by finite numbers.
 ///
-/// Shape and dtype stay; integers and bool are returned as they are.
+/// Infinities become the extreme finite numbers unless others are given. Both parts of a complex number are
+/// replaced. Shape and dtype are those of `x`; integers and booleans are returned unchanged.
 ///
 /// ```
 /// # use umber_core as umber;

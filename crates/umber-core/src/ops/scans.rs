@@ -1,4 +1,4 @@
-//! Scans: what a reduction would answer after each element along an axis.
+//! Scans: cumulative reductions along an axis.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, Scalar, ScanDirection, ScanExtent, ScanKind, Shape};
@@ -8,14 +8,14 @@ use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::scan::Scan;
 
-/// Along which axis, from which end, and whether an element counts for its own place.
+/// Axis, direction and extent of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanOrder {
-    /// The axis, none for the flattened array.
+    /// The axis; `None` for the flattened array.
     pub axis: Option<i64>,
-    /// From which end.
+    /// The end to start from.
     pub direction: ScanDirection,
-    /// Does an element count for its own place?
+    /// Whether an element is included in its own result.
     pub extent: ScanExtent,
 }
 
@@ -47,9 +47,10 @@ fn scanned(kind: ScanKind, a: &Array, order: ScanOrder, dtype: DType) -> Result<
     Array::record_one(Scan { kind, axis, direction, extent }, &[&cast(&a, dtype)?])
 }
 
-/// Running sums, of `dtype` if given; bool answers int32.
+/// Cumulative sum along an axis.
 ///
-/// The shape stays, or is that of the flattened array. Fails if the axis is not there.
+/// The dtype is that of `a` (int32 for booleans) unless one is given. The shape is that of `a`, or one axis for the
+/// flattened array. Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -65,9 +66,10 @@ pub fn cumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array
     scanned(ScanKind::Sum, a, order, dtype.unwrap_or(natural))
 }
 
-/// Running products, of `dtype` if given.
+/// Cumulative product along an axis.
 ///
-/// The shape stays, or is that of the flattened array. Fails if the axis is not there.
+/// The dtype is that of `a` unless one is given. The shape is that of `a`, or one axis for the flattened array.
+/// Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -83,8 +85,10 @@ pub fn cumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Arra
     scanned(ScanKind::Prod, a, order, dtype.unwrap_or(a.dtype()))
 }
 
-/// A scan with what it starts from before its first result (behind the last one of a reverse scan), along the axis of
-/// `order`: the array API's `include_initial`.
+/// Insert the initial value of a scan before its first result (after the last one of a reverse scan), along the
+/// axis of `order`.
+///
+/// This is the array API's `include_initial`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -107,9 +111,10 @@ pub fn with_initial(scan: &Array, order: ScanOrder, initial: impl Into<Scalar>) 
     concatenate(&parts, Some(axis as i64))
 }
 
-/// Running maxima.
+/// Cumulative maximum along an axis.
 ///
-/// The shape stays, or is that of the flattened array. Fails if the axis is not there. The dtype stays.
+/// The shape is that of `a`, or one axis for the flattened array. Fails if the axis is out of bounds. The dtype is
+/// that of `a`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -123,9 +128,10 @@ pub fn cummax(a: &Array, order: ScanOrder) -> Result<Array> {
     scanned(ScanKind::Max, a, order, a.dtype())
 }
 
-/// Running minima.
+/// Cumulative minimum along an axis.
 ///
-/// The shape stays, or is that of the flattened array. Fails if the axis is not there. The dtype stays.
+/// The shape is that of `a`, or one axis for the flattened array. Fails if the axis is out of bounds. The dtype is
+/// that of `a`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -141,9 +147,10 @@ pub fn cummin(a: &Array, order: ScanOrder) -> Result<Array> {
     scanned(ScanKind::Min, a, order, a.dtype())
 }
 
-/// Running logarithms of sums of exponentials; integers answer float32.
+/// Logarithm of the cumulative sum of exponentials along an axis: `log(cumsum(exp(a)))`.
 ///
-/// The shape stays, or is that of the flattened array. Fails if the axis is not there.
+/// The shape is that of `a`, or one axis for the flattened array. Fails if the axis is out of bounds. Integers give
+/// float32.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,7 +1,7 @@
-//! Searching: where something holds, and where values go.
+//! Searching: nonzero elements, selection by conditions, and positions in sorted arrays.
 //!
-//! How many elements hold decides a shape, so that what is searched is evaluated where it stands, as by `.item()`; what
-//! is picked is differentiable. Indices are uint32, as those of [`super::argsort`], unless an axis is too long for that.
+//! The number of nonzero elements determines a shape, so that the input is evaluated by the call, as by `.item()`; selected
+//! elements are differentiable. Indices are uint32, as those of [`super::argsort`], unless an axis is too long for that.
 
 use umber_types::shape::{normalize_axis, out_of_bounds};
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure};
@@ -17,7 +17,7 @@ use crate::primitives::search::search;
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 
-/// The places of the elements of the flattened array that are not zero.
+/// Find the indices of the nonzero elements of the flattened array.
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where `a` has no value.
@@ -33,7 +33,9 @@ pub fn flatnonzero(a: &Array) -> Result<Array> {
     cast(&data_dependent::places_of("flatnonzero", &cast(a, DType::Bool)?)?, index_dtype(a.size()))
 }
 
-/// The coordinates, an array an axis, of the elements that are not zero, in row-major order.
+/// Find the indices of the nonzero elements.
+///
+/// The result is one uint32 array for each axis, in row-major order.
 ///
 /// # Errors
 /// If `a` has no axes; inside `vmap` and `compile`, where `a` has no value.
@@ -58,7 +60,7 @@ fn coordinates(op: &str, a: &Array) -> Result<Vec<Array>> {
     along.iter().zip(a.shape().iter()).map(|(indices, &length)| cast(indices, index_dtype(length))).collect()
 }
 
-/// The coordinates of the elements that are not zero, a row an element.
+/// Find the coordinates of the nonzero elements, one row for each.
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where `a` has no value.
@@ -80,10 +82,12 @@ pub fn argwhere(a: &Array) -> Result<Array> {
     stack(&along.iter().collect::<Vec<_>>(), 1)
 }
 
-/// The elements of the flattened array where the flattened condition is not zero.
+/// Select the elements of the flattened array where a condition is true.
+///
+/// The condition is flattened, too.
 ///
 /// # Errors
-/// If the condition holds where `a` has no element; inside `vmap` and `compile`, where it has no value.
+/// If the condition is true beyond the end of the array; inside `vmap` and `compile`, where it has no value.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -97,12 +101,12 @@ pub fn extract(condition: &Array, a: &Array) -> Result<Array> {
     compress_as("extract", &reshape(condition, [condition.size()])?, a, None)
 }
 
-/// The parts of `a` along an axis, or elements of the flattened array, where a condition of one axis is not zero. Where
-/// the condition ends nothing more is picked.
+/// Select parts of an array along an axis by a 1-d condition.
+///
+/// `None` means the flattened array. Elements beyond the end of the condition are not selected.
 ///
 /// # Errors
-/// If the condition has more than one axis or holds where `a` has no element; inside `vmap` and `compile`, where it has
-/// no value.
+/// If the condition is not 1-d, or is true beyond the end of the axis; inside `vmap` and `compile`, where it has no value.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -138,14 +142,14 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
     take(a, &places, Some(axis as i64))
 }
 
-/// How many elements of the ascending `sorted` come before each value: those that are less, with [`Side::Right`] also
-/// those that are equal; uint32 of the shape of `values`.
+/// Find the indices at which values would be inserted into a sorted array.
 ///
-/// NaN is greater than every number and equal to itself. Without a promise that `sorted` is in order the answer is some
-/// number that is not more than its length; `sorter` holds the indices that bring it in order.
+/// The number of elements that are less than each value, with [`Side::Right`] also of those equal to it; uint32 of the shape
+/// of `values`. NaN counts as larger than every number and as equal to itself. If the array is not sorted, the result is
+/// unspecified, but never larger than its length. `sorter` holds indices that sort it.
 ///
 /// # Errors
-/// If `sorted` has not one axis, or `sorter` another shape than it.
+/// If `sorted` is not 1-d, or `sorter` differs in shape.
 ///
 /// # Examples
 /// ```
@@ -200,8 +204,8 @@ pub(super) fn search_as(
     search(side, &cast(&sorted, dtype)?, &cast(values, dtype)?)
 }
 
-/// [`search`] where `sorted` or `values`, on the side `signed`, are signed integers and the others uint64, exactly: values
-/// that the dtype of `sorted` does not hold come before or after all of its elements.
+/// Exact [`search`] where `sorted` or `values`, on the side `signed`, are signed integers and the others uint64: values
+/// beyond the dtype of `sorted` come before or after all of its elements.
 fn search_mixed_sign_uint64(side: Side, sorted: &Array, values: &Array, signed: Side) -> Result<Array> {
     let (is_beyond, place, dtype) = match signed {
         Side::Left => {
@@ -214,11 +218,13 @@ fn search_mixed_sign_uint64(side: Side, sorted: &Array, values: &Array, signed: 
     Array::record_one(Select, &[&is_beyond, &constant(&found, place), &found])
 }
 
-/// Which of the intervals between `bins`, ascending or descending, each element lies in, as uint32: `i` where
-/// `bins[i - 1] <= x < bins[i]`, or `bins[i - 1] < x <= bins[i]` with [`Side::Right`] as the closed side.
+/// Find the index of the bin that each element belongs to.
+///
+/// `bins` holds the edges in ascending or descending order. The index is `i` where `bins[i - 1] <= x < bins[i]`, or
+/// `bins[i - 1] < x <= bins[i]` with [`Side::Right`] as the closed side; uint32.
 ///
 /// # Errors
-/// If `bins` has not one axis; if it is not monotonic, which is not checked inside `vmap` and `compile`.
+/// If `bins` is not 1-d; if it is not monotonic, which is not checked inside `vmap` and `compile`.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Choosing between arrays element by element, and setting chosen elements.
+//! Selecting elements from several arrays, and setting selected elements.
 
 use umber_types::{DType, Result, Shape, bail, ensure, promote};
 
@@ -12,17 +12,16 @@ use crate::primitives::gather::Places;
 use crate::primitives::rules::{broadcast, cast, constant, reshape, sub};
 use crate::primitives::select::Select;
 
-/// The arrays in one dtype.
+/// The arrays in their promoted dtype.
 fn promoted(arrays: &[&Array], and: DType) -> Result<Inputs> {
     let dtype = arrays.iter().map(|array| array.dtype()).fold(and, promote);
     arrays.iter().map(|array| cast_constant(array, dtype)).collect()
 }
 
-/// At each place the choice of the first condition that holds there, or `default` where none does.
+/// Select elements from the choice of the first condition that is true.
 ///
 /// # Errors
-/// If there is no condition, another number of choices than conditions, a condition that is not bool, or shapes do not
-/// broadcast.
+/// If there are no conditions, not as many choices as conditions, a condition is not bool, or the shapes do not broadcast.
 ///
 /// # Examples
 /// ```
@@ -62,11 +61,11 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
     Ok(picked)
 }
 
-/// At each place the element of the choice whose number `indices` has there.
+/// Select each element from the choice whose number an index array holds.
 ///
 /// # Errors
-/// If there are no choices, indices are not integers, or shapes do not broadcast; in [`OutOfBounds::Raise`] if an index is
-/// negative or not below the number of choices, when it is evaluated.
+/// If there are no choices, the indices are not integers, or shapes do not broadcast; in [`OutOfBounds::Raise`] if an index is
+/// negative or not less than the number of choices, when it is evaluated.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -87,7 +86,7 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
     if mode == OutOfBounds::Raise {
         super::index_grids::check_inside("choose", &indices, choices.len())?;
     }
-    // Unsigned, a negative index lies outside.
+    // As uint64 a negative index is out of bounds.
     let indices = cast(&indices, DType::UInt64)?;
     let choices = promoted(choices, first.dtype())?;
     let together: Vec<&Array> = choices.iter().chain([&indices]).collect();
@@ -101,11 +100,13 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
     reshape(&picked, indices.shape().clone())
 }
 
-/// `a` with the elements at `indices` of the flattened array set to `values`, which begin again when they are used up.
+/// Copy an array with the elements at indices of the flattened array set to values.
+///
+/// Values are repeated if there are fewer than indices; without values the result is `a`.
 ///
 /// # Errors
-/// If there are indices but no values, or indices are not integers; in [`OutOfBounds::Raise`] if one lies outside, when
-/// it is evaluated.
+/// If there are indices but no elements, or the indices are not integers; in [`OutOfBounds::Raise`] if an index is out of
+/// bounds, at the latest when the result is evaluated.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -134,11 +135,12 @@ pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Res
     set_cyclic("put", a, &places, values)
 }
 
-/// `a` with its elements where `mask` holds set to the elements of `values` one after the other, which begin again when
-/// they are used up: the `i`-th place where the mask holds takes the `i`-th value.
+/// Copy an array with the elements where a mask is true set to consecutive values.
+///
+/// The `i`-th true element takes the `i`-th value; values are repeated if there are fewer.
 ///
 /// # Errors
-/// If the mask has another size than `a`, or there are no values for a mask that holds.
+/// If the mask has another size than `a`, or there are no values for true elements.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -165,8 +167,9 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     Array::record_one(Select, &[&mask, &picked, a])
 }
 
-/// `a` with its elements where `mask` holds set to the elements of `values` at the same place; those begin again when
-/// there are fewer.
+/// Copy an array with the elements where a mask is true set to the values at the same positions.
+///
+/// Values are repeated if there are fewer than elements of `a`.
 ///
 /// # Errors
 /// If the mask has another size than `a`, or there are no values.
@@ -188,7 +191,7 @@ pub fn putmask(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     Array::record_one(Select, &[&mask, &values, a])
 }
 
-/// A mask of as many elements as `a`, in its shape.
+/// A mask of the size of `a`, reshaped to its shape.
 fn check_mask(op: &str, a: &Array, mask: &Array) -> Result<Array> {
     ensure!(
         mask.size() == a.size(),

@@ -1,7 +1,7 @@
-//! Arrays as sets: their distinct elements, and what two of them have in common.
+//! Set operations on the elements of arrays: distinct elements, membership, intersections, unions and differences.
 //!
-//! Elements are sorted and compared with their neighbours. How many are distinct decides a shape, so that they are
-//! evaluated where they stand, unless the caller says a size.
+//! Elements are sorted and compared with their neighbours. The number of distinct elements determines a shape, so that the
+//! inputs are evaluated by the call, unless the caller gives a size.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{
@@ -23,38 +23,37 @@ use crate::primitives::rules::{binary, broadcast, cast, constant, move_axis, res
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 
-/// What [`unique`] answers. What is not looked at is not computed.
+/// The result of [`unique`]. Fields that are not used are not computed.
 #[derive(Clone, Debug)]
 pub struct Unique {
-    /// The distinct elements in ascending order, or the distinct parts along an axis.
+    /// The distinct elements in ascending order, or the distinct subarrays along an axis.
     pub values: Array,
-    /// Where in the flattened array, or along the axis, each of them stands first, as uint32.
+    /// The first index of each in the flattened array, or along the axis, as uint32.
     pub indices: Array,
-    /// Which of them each element of the array is, as uint32 of its shape, or each part along the axis.
+    /// The index into `values` of each element of the array, as uint32 of its shape, or of each subarray along the axis.
     pub inverse: Array,
-    /// How often each of them occurs, as int32.
+    /// The number of occurrences of each, as int32.
     pub counts: Array,
 }
 
-/// How many distinct elements [`unique`] answers.
+/// The number of distinct elements that [`unique`] returns.
 #[derive(Clone, Debug)]
 pub enum UniqueSize {
-    /// As many as there are; the array is evaluated.
+    /// All of them; the array is evaluated.
     Found,
-    /// This many, so that the shape is known: the least ones, then `fill`, by default the least one.
+    /// A fixed number, so that the shape is known: the smallest ones, then `fill`, by default the smallest one.
     Fixed {
-        /// How many.
+        /// The number of elements.
         size: usize,
-        /// What is there when there are no more.
+        /// The padding.
         fill: Option<Array>,
     },
 }
 
-/// Elements, or rows of a matrix by their first elements, then their second ones and so on, in order, and where runs of
-/// equal ones begin.
+/// Sorted elements, or lexicographically sorted rows of a matrix, and the starts of runs of equal ones.
 struct Runs {
     sorted: Array,
-    /// Places before sorting.
+    /// The indices before sorting.
     order: Array,
     is_first: Array,
 }
@@ -87,7 +86,7 @@ impl Runs {
     }
 }
 
-/// Where each row comes from when they are sorted by their first elements, then their second ones and so on.
+/// The indices that sort the rows lexicographically.
 fn order_of_rows(a: &Array) -> Result<Array> {
     let columns: Vec<Array> = (0..a.shape()[1])
         .rev()
@@ -99,11 +98,13 @@ fn order_of_rows(a: &Array) -> Result<Array> {
     lexsort(&columns.iter().collect::<Vec<_>>(), 0)
 }
 
-/// The distinct elements of `a` in ascending order, NaN last, and where they are; or its distinct parts along an axis, which
-/// are ordered by their first elements, then their second ones and so on.
+/// Find the distinct elements of an array, in ascending order.
+///
+/// `None` means the flattened array; an axis means the subarrays along it, in lexicographic order. NaN comes last. The
+/// result also holds indices, inverse indices and counts.
 ///
 /// # Errors
-/// If a size is given, but neither an element nor a fill value; without one, inside `vmap` and `compile`, where `a` has
+/// If a size is given for an empty array without a fill value; without a size, inside `vmap` and `compile`, where `a` has
 /// no value.
 ///
 /// # Examples
@@ -140,7 +141,7 @@ fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> 
     if length == 0 {
         return nothing(a, count, fill);
     }
-    // One more than asked for: the end of the last run.
+    // One more than requested: the end of the last run.
     let bounds = Nonzero::of(&runs.is_first, count + 1)?;
     let starts = slice_along(&bounds, 0, 0, count)?;
     let ends = slice_along(&bounds, 0, 1, count)?;
@@ -157,7 +158,7 @@ fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> 
     let counts = cast(&sub(&ends, &starts)?, counted(length))?;
     let rank = cumsum(&cast(&runs.is_first, DType::Int64)?, ScanOrder::along(0), None)?;
     let rank = sub(&rank, &constant(&rank, 1))?;
-    // Those that there was no room for count as the last one.
+    // Elements that the size excludes get the last index.
     let rank = binary(BinaryKind::Minimum, &rank, &constant(&rank, (count as i64 - 1).max(0)))?;
     let rank = cast(&rank, DType::UInt32)?;
     let inverse = Places::grid("unique", &[0], smallvec::smallvec![runs.order.clone()]).write(
@@ -173,7 +174,7 @@ pub(super) fn counted(most: usize) -> DType {
     if i32::try_from(most).is_ok() { DType::Int32 } else { DType::Int64 }
 }
 
-/// The answer for no elements.
+/// The result for an empty array.
 fn nothing(a: &Array, size: usize, fill: Option<&Array>) -> Result<Unique> {
     ensure!(
         size == 0 || fill.is_some(),
@@ -194,21 +195,21 @@ fn nothing(a: &Array, size: usize, fill: Option<&Array>) -> Result<Unique> {
     })
 }
 
-/// The distinct elements alone.
+/// The distinct elements, without indices and counts.
 fn distinct(a: &Array) -> Result<Array> {
     Ok(unique(a, &UniqueSize::Found, NanIsEqual::Yes, None)?.values)
 }
 
-/// Are the elements of an array known to be distinct already?
+/// Whether the elements of an array are known to be distinct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distinct {
-    /// They are, so that they stay as they are.
+    /// They are distinct and keep their order.
     Yes,
     /// They may repeat.
     Unknown,
 }
 
-/// The elements of `a` as a set: distinct and in order, or as they are if they are known to be distinct.
+/// The elements of `a` as a set: distinct and sorted, or unchanged if they are known to be distinct.
 fn as_set(a: &Array, is_distinct: Distinct) -> Result<Array> {
     match is_distinct {
         Distinct::Yes => reshape(a, [a.size()]),
@@ -216,7 +217,9 @@ fn as_set(a: &Array, is_distinct: Distinct) -> Result<Array> {
     }
 }
 
-/// Is each element of `a` among the elements of `set`? NaN is not, as it equals nothing.
+/// Test which elements are contained in a set of values.
+///
+/// NaN is not contained in any set.
 ///
 /// # Errors
 /// If the set has more elements than uint32 can count.
@@ -247,7 +250,9 @@ fn picked(a: &Array, mask: Array) -> Result<Array> {
     get(a, &[Index::Mask(mask)])
 }
 
-/// The distinct elements that are in both arrays, in ascending order, and where each stands first in either.
+/// Find the distinct elements that are in both arrays, in ascending order.
+///
+/// The result also holds the first index of each element in either array.
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where the arrays have no value.
@@ -263,7 +268,7 @@ fn picked(a: &Array, mask: Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Array; 3]> {
-    // What is common is decided before the dtype of both rounds it.
+    // Common elements are determined exactly, before values are rounded to the promoted dtype.
     let dtype = promote(a.dtype(), b.dtype());
     let (a, b) = (reshape(a, [a.size()])?, reshape(b, [b.size()])?);
     let sides = [&a, &b].map(|side| {
@@ -282,7 +287,7 @@ pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Arra
     Ok([common, picked(&left_places, is_common)?, get(&right_places, &[Index::Array(places)])?])
 }
 
-/// The distinct elements that are in either array, in ascending order.
+/// Find the distinct elements that are in either array, in ascending order.
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where the arrays have no value.
@@ -298,7 +303,7 @@ pub fn union1d(a: &Array, b: &Array) -> Result<Array> {
     distinct(&concatenate(&[a, b], None)?)
 }
 
-/// The distinct elements of `a` that are not in `b`, in ascending order.
+/// Find the distinct elements of one array that are not in another, in ascending order.
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where the arrays have no value.
@@ -316,7 +321,7 @@ pub fn setdiff1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<Array> 
     picked(&set, is_elsewhere)
 }
 
-/// The distinct elements that are in one of the arrays but not in both, in ascending order.
+/// Find the distinct elements that are in exactly one of two arrays, in ascending order.
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where the arrays have no value.

@@ -1,4 +1,4 @@
-//! Order: sorting, parts of sorting, and searching in what is sorted.
+//! Sorting, partitioning and selecting the largest elements.
 
 use umber_types::shape::{from_start, normalize_axis};
 use umber_types::{Result, SortOrder, bail, ensure};
@@ -9,7 +9,7 @@ use crate::primitives::rules::reshape;
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
 
-/// The array and axis to work along: of the flattened array if there is no axis.
+/// The array and the axis along which an operation works; the flattened array if no axis is given.
 fn along(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
     match axis {
         Some(axis) => Ok((a.clone(), normalize_axis(op, axis, a.ndim())?)),
@@ -28,10 +28,12 @@ fn sorted(op: &str, a: &Array, axis: usize, what: Sorted) -> Result<Array> {
     Array::record_one(Sort { axis, what }, &[a])
 }
 
-/// The elements in order along an axis, or of the flattened array; NaN last in either order.
+/// Sort the elements along an axis.
+///
+/// `None` means the flattened array. NaN comes last in either order.
 ///
 /// # Errors
-/// If there is no such axis.
+/// If the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -52,10 +54,12 @@ pub fn sort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> {
     }
 }
 
-/// The indices, uint32, that sort along an axis or the flattened array; equal elements keep their order, NaN comes last.
+/// Compute the indices that sort the elements along an axis.
+///
+/// `None` means the flattened array. The indices are uint32. Equal elements keep their order, NaN comes last.
 ///
 /// # Errors
-/// If there is no such axis, or it has more than 2^32 elements.
+/// If the axis is out of bounds, or has more than 2^32 elements.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -69,12 +73,13 @@ pub fn argsort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> 
     sorted("argsort", &a, axis, Sorted::Indices(order))
 }
 
-/// The indices that sort by several keys: by the last one, where it is equal by the one before it, and so on.
+/// Compute the indices that sort by several keys; the last key has the highest priority.
 ///
-/// The keys have one shape; they are sorted along an axis.
+/// The keys have one shape and are sorted along an axis. Where elements of the last key are equal, the key before it decides,
+/// and so on.
 ///
 /// # Errors
-/// If there is no key, or they differ in shape.
+/// If there are no keys, or their shapes differ.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -106,7 +111,7 @@ pub fn lexsort(keys: &[&Array], axis: i64) -> Result<Array> {
     Ok(order)
 }
 
-/// `kth`, counted from the end if negative, as an index.
+/// `kth` as a non-negative index; negative ones count from the end.
 fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
     let length = a.shape()[axis] as i64;
     ensure!(
@@ -126,11 +131,12 @@ fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
     Ok(from_start(kth, a.shape()[axis]) as usize)
 }
 
-/// An order in which the element at `kth` is where sorting would put it, no greater one before and no lesser one
-/// after it. NaN is greater than every number.
+/// Partially sort the elements along an axis, such that one of them is in its sorted position.
+///
+/// No element before `kth` is larger, none after it is smaller. NaN counts as larger than every number.
 ///
 /// # Errors
-/// If there is no such axis, or `kth` lies outside of it.
+/// If the axis or `kth` is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -145,10 +151,12 @@ pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
     sorted("partition", &a, axis, Sorted::ValuesAround(kth))
 }
 
+/// Compute the indices that partition the elements along an axis.
+///
 /// The indices, uint32, of a [`partition`].
 ///
 /// # Errors
-/// If there is no such axis, or `kth` lies outside of it.
+/// If the axis or `kth` is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -163,9 +171,9 @@ pub fn argpartition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
     sorted("argpartition", &a, axis, Sorted::Around(kth))
 }
 
-/// The `k` greatest elements along an axis, in ascending order.
+/// Select the k largest elements along an axis, in ascending order.
 ///
-/// The axis becomes `k` long; the dtype stays. Fails if the axis has fewer elements.
+/// `None` means the flattened array. The axis has length `k`; the dtype is that of `a`. Fails if the axis has fewer elements.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Arrays joined as rows, columns or blocks, and cut apart again.
+//! Joining arrays as rows, columns or blocks, splitting them along fixed axes, and flattening.
 
 use umber_types::{Result, Shape, bail, ensure};
 
@@ -15,7 +15,7 @@ fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> 
     with_op(op, concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)))
 }
 
-/// Arrays beside each other: along the second axis, or along the only one.
+/// Join arrays along the second axis, or along the first for vectors.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -25,13 +25,13 @@ fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> 
 /// ```
 ///
 /// # Errors
-/// Without arrays, or where their other axes differ.
+/// If there are no arrays, or their shapes differ along another axis.
 pub fn hstack(arrays: &[&Array]) -> Result<Array> {
     let axis = arrays.first().map_or(0, |first| i64::from(first.ndim() > 1));
     joined("hstack", arrays, 1, axis)
 }
 
-/// Arrays above each other: along the first axis, each vector a row.
+/// Join arrays along the first axis; each vector counts as a row.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -41,12 +41,14 @@ pub fn hstack(arrays: &[&Array]) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Without arrays, or where their other axes differ.
+/// If there are no arrays, or their shapes differ along another axis.
 pub fn vstack(arrays: &[&Array]) -> Result<Array> {
     joined("vstack", arrays, 2, 0)
 }
 
-/// Arrays behind each other: along the third axis, vectors and matrices being one deep.
+/// Join arrays along the third axis.
+///
+/// A vector counts as shape `(1, n, 1)`, a matrix as shape `(m, n, 1)`.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -56,12 +58,12 @@ pub fn vstack(arrays: &[&Array]) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Without arrays, or where their other axes differ.
+/// If there are no arrays, or their shapes differ along another axis.
 pub fn dstack(arrays: &[&Array]) -> Result<Array> {
     joined("dstack", arrays, 3, 2)
 }
 
-/// Vectors as the columns of a matrix, beside matrices as they are.
+/// Join vectors as columns, and matrices as they are, into a matrix.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -71,7 +73,7 @@ pub fn dstack(arrays: &[&Array]) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Without arrays, or where their lengths differ.
+/// If there are no arrays, or the numbers of rows differ.
 pub fn column_stack(arrays: &[&Array]) -> Result<Array> {
     let column = |array: &&Array| -> Result<Array> {
         if array.ndim() < 2 { reshape(array, [array.size(), 1]) } else { Ok((*array).clone()) }
@@ -90,7 +92,7 @@ pub enum Blocks {
 }
 
 impl Blocks {
-    /// How deep the lists are nested, which must be the same everywhere.
+    /// The depth of the nested lists, which must be the same everywhere.
     fn depth(&self) -> Result<usize> {
         let Blocks::List(items) = self else { return Ok(0) };
         let Some((first, others)) = items.split_first() else {
@@ -131,7 +133,9 @@ impl Blocks {
     }
 }
 
-/// An array put together from nested lists of blocks.
+/// Assemble an array from nested lists of blocks.
+///
+/// The innermost lists are joined along the last axis, the lists around them along the axis before it, and so on.
 ///
 /// ```
 /// use umber_core::{Array, ops::{self, Blocks}};
@@ -142,14 +146,15 @@ impl Blocks {
 /// ```
 ///
 /// # Errors
-/// Where a list is empty, lists are nested to different depths, or blocks do not fit together.
+/// If a list is empty, blocks are nested to different depths, or shapes do not fit.
 pub fn block(blocks: &Blocks) -> Result<Array> {
     let depth = blocks.depth()?;
     blocks.join(depth, blocks.most_axes().max(depth))
 }
 
-/// Cut an array apart along an axis as [`split`] does, except that sections may differ in length by one: the first ones
-/// are the longer.
+/// Split an array along an axis into parts whose lengths may differ by one.
+///
+/// Unlike [`split`], it accepts a number of sections that does not divide the length; the first parts are then longer.
 ///
 /// ```
 /// use umber_core::{Array, ops::{self, Split}};
@@ -160,7 +165,7 @@ pub fn block(blocks: &Blocks) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the number of sections is not positive, or the axis is not there.
+/// If the number of sections is not positive, or the axis is out of bounds.
 pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
     let Split::Sections(count) = at else { return with_op("array_split", split(a, at, axis)) };
     ensure!(
@@ -186,7 +191,7 @@ fn split_along(op: &str, a: &Array, at: Split<'_>, min_value: usize, axis: i64) 
     with_op(op, split(a, at, axis))
 }
 
-/// Cut an array apart along its second axis, or its only one.
+/// Split an array along its second axis, or a vector along its only one.
 ///
 /// ```
 /// use umber_core::{Array, ops::{self, Split}};
@@ -196,12 +201,12 @@ fn split_along(op: &str, a: &Array, at: Split<'_>, min_value: usize, axis: i64) 
 /// ```
 ///
 /// # Errors
-/// As of [`split`], and for arrays without axes.
+/// For arrays without axes, and where [`split`] fails.
 pub fn hsplit(a: &Array, at: Split<'_>) -> Result<Vec<Array>> {
     split_along("hsplit", a, at, 1, i64::from(a.ndim() > 1))
 }
 
-/// Cut an array of two axes or more apart along the first.
+/// Split an array of at least two axes along its first axis.
 ///
 /// ```
 /// use umber_core::{Array, ops::{self, Split}};
@@ -211,12 +216,12 @@ pub fn hsplit(a: &Array, at: Split<'_>) -> Result<Vec<Array>> {
 /// ```
 ///
 /// # Errors
-/// As of [`split`], and for arrays with fewer axes.
+/// For arrays with fewer axes, and where [`split`] fails.
 pub fn vsplit(a: &Array, at: Split<'_>) -> Result<Vec<Array>> {
     split_along("vsplit", a, at, 2, 0)
 }
 
-/// Cut an array of three axes or more apart along the third.
+/// Split an array of at least three axes along its third axis.
 ///
 /// ```
 /// use umber_core::{Array, ops::{self, Split}};
@@ -226,21 +231,21 @@ pub fn vsplit(a: &Array, at: Split<'_>) -> Result<Vec<Array>> {
 /// ```
 ///
 /// # Errors
-/// As of [`split`], and for arrays with fewer axes.
+/// For arrays with fewer axes, and where [`split`] fails.
 pub fn dsplit(a: &Array, at: Split<'_>) -> Result<Vec<Array>> {
     split_along("dsplit", a, at, 3, 2)
 }
 
-/// In which order elements are read.
+/// The order in which elements are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElementOrder {
-    /// The last axis fastest.
+    /// The last axis varies fastest.
     RowMajor,
-    /// The first axis fastest.
+    /// The first axis varies fastest.
     ColumnMajor,
 }
 
-/// All elements along one axis.
+/// Flatten an array in row-major or column-major order.
 ///
 /// ```
 /// use umber_core::{Array, ops::{self, ElementOrder}};

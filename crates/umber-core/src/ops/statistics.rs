@@ -1,4 +1,4 @@
-//! Statistics of several values: weighted means, spans, covariances.
+//! Weighted means, ranges, covariances and correlations.
 
 use umber_types::{Axes, DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
 
@@ -12,7 +12,7 @@ use crate::graph::tracing::note_ones_read;
 use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::rules::{broadcast, cast, reshape, swap_last};
 
-/// The greatest element over axes minus the least.
+/// Range of the elements over axes: `max(a) - min(a)`.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
@@ -34,7 +34,7 @@ pub fn ptp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     subtract(&max(a, axes, keep)?, &min(a, axes, keep)?)
 }
 
-/// Weights that stand for the axes of `a` they belong to, broadcast to its shape.
+/// Weights of some axes of `a`, broadcast to its shape.
 fn broadcast_weights(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result<Array> {
     if weights.shape() == a.shape() {
         return Ok(weights.clone());
@@ -62,7 +62,7 @@ fn broadcast_weights(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result
     broadcast(&reshape(weights, aligned)?, a.shape())
 }
 
-/// A mean, and the sum of the weights it was taken with.
+/// A weighted mean and the sum of its weights.
 #[derive(Clone, Debug)]
 pub struct Average {
     /// The weighted mean.
@@ -71,10 +71,10 @@ pub struct Average {
     pub weight: Array,
 }
 
-/// The weighted mean over axes, `sum(a w) / sum(w)`; without weights the mean. Not finite where the weights add
-/// up to zero.
+/// Weighted mean of the elements over axes: `sum(a * weights) / sum(weights)`.
 ///
-/// Weights have the shape of `a`, or that of the axes alone.
+/// Infinite or NaN where the weights add up to zero. Weights have the shape of `a`, or the lengths of the axes;
+/// without weights the result is the mean.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
@@ -86,7 +86,7 @@ pub struct Average {
 /// ```
 ///
 /// # Errors
-/// Where the weights have neither shape.
+/// If the weights have neither shape.
 pub fn average(a: &Array, axes: Option<&[i64]>, weights: Option<&Array>, keep: KeepAxes) -> Result<Average> {
     let reduced = axes_of("average", a, axes)?;
     let Some(weights) = weights else {
@@ -102,14 +102,14 @@ pub fn average(a: &Array, axes: Option<&[i64]>, weights: Option<&Array>, keep: K
     let total = sum(&multiply(&x, &w)?, axes, keep)?;
     let mut mean = divide(&total, &weight)?;
     if dtype.real() == DType::Float64 {
-        // Where the sum overflows, that of parts of the elements does not.
+        // Where the sum overflows, a sum of normalised weights does not.
         let part = divide(&w, &sum(&w, axes, KeepAxes::Yes)?)?;
         mean = super::select(&super::isfinite(&total)?, &mean, &sum(&multiply(&x, &part)?, axes, keep)?)?;
     }
     Ok(Average { mean: cast(&mean, dtype)?, weight: cast(&weight, dtype)? })
 }
 
-/// Where the observations of a variable lie.
+/// Which axis of a matrix enumerates variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variables {
     /// Each variable is a row.
@@ -118,18 +118,18 @@ pub enum Variables {
     Columns,
 }
 
-/// What [`cov`] takes into account.
+/// Options of [`cov`].
 #[derive(Clone, Copy, Debug)]
 pub struct Covariance<'a> {
-    /// Where variables lie.
+    /// Which axis enumerates variables.
     pub variables: Variables,
-    /// What is taken off the number of observations.
+    /// Delta degrees of freedom: subtracted from the number of observations.
     pub ddof: i64,
-    /// How often each observation was made, integers.
+    /// How many times each observation occurs, integers.
     pub frequencies: Option<&'a Array>,
-    /// How much each observation counts.
+    /// Importance of each observation.
     pub weights: Option<&'a Array>,
-    /// The dtype to compute and answer in.
+    /// The dtype to compute in and of the result.
     pub dtype: Option<DType>,
 }
 
@@ -160,7 +160,7 @@ fn observed(name: &str, given: &Array, count: usize, dtype: DType) -> Result<Arr
     cast_constant(given, dtype)
 }
 
-/// How much each of the observations counts.
+/// Weights of the observations.
 struct Observations {
     count: Array,
     /// Frequencies times importance.
@@ -213,7 +213,7 @@ impl Observations {
     }
 }
 
-/// The greatest distance from zero in each row, one where that is no number to divide by.
+/// The largest absolute value of each row, one where it is zero or not finite.
 fn reach(rows: &Array) -> Result<Array> {
     let max_value = super::max(&super::abs(rows)?, Some(&[1]), KeepAxes::Yes)?;
     let one = weak(Scalar::Int(1), &max_value);
@@ -224,12 +224,12 @@ fn reach(rows: &Array) -> Result<Array> {
     super::select(&usable, &super::stop_gradient(&max_value)?, &one)
 }
 
-/// Covariance as a matrix, in a dtype that holds sums; of variables that reach one, if they are to be `even`.
+/// The covariance matrix in the dtype of computation; of variables scaled to a largest absolute value of one if `even`.
 fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, even: bool) -> Result<Array> {
     let own = y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype())).inexact();
     let dtype = options.dtype.unwrap_or(own).inexact();
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
-    // Distances from the mean are rounded, not the mean.
+    // Round the deviations from the mean, not the mean.
     let mut x = cast_constant(&cast_constant(&rows(op, m, options.variables)?, wide)?, widest(wide))?;
     if let Some(y) = y {
         let y = cast_constant(&cast_constant(&rows(op, y, options.variables)?, wide)?, widest(wide))?;
@@ -250,7 +250,7 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
     };
     let mut centred = subtract(&x, &row_mean(&x)?)?;
     if x.dtype() == wide {
-        // There is no wider dtype: the mean of what is left is what the mean has lost.
+        // There is no wider dtype: correct the rounding error of the mean by the mean of the deviations.
         centred = subtract(&centred, &row_mean(&centred)?)?;
     }
     centred = cast_constant(&centred, wide)?;
@@ -265,19 +265,21 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
     divide(&products, &cast_constant(&observations.freedom(options.ddof)?, wide)?)
 }
 
-/// The matrix, or its only element without axes.
+/// The matrix, or its only element as a 0-d array.
 fn one_alone(matrix: Array) -> Result<Array> {
     note_ones_read(&matrix);
     if matrix.size() == 1 { squeeze(&matrix, None) } else { Ok(matrix) }
 }
 
-/// The dtype that a covariance is answered in.
+/// The dtype of a covariance.
 fn answered(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
     dtype.unwrap_or_else(|| y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype()))).inexact()
 }
 
-/// The covariance matrix of variables, `sum(w (x - mean) conj(x - mean)) / (n - ddof)`: those of `m` and then those of
-/// `y`. Of one variable its variance, without axes.
+/// Covariance matrix of variables.
+///
+/// `sum(w (x - mean(x)) conj(y - mean(y))) / (n - ddof)` for the variables of `m` and then those of `y`; for one
+/// variable its variance, 0-d.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -295,8 +297,10 @@ pub fn cov(m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Arra
     cast(&matrix, answered(m, y, options.dtype))
 }
 
-/// The correlation coefficients of variables, `cov[i, j] / sqrt(cov[i, i] cov[j, j])`, from -1 to 1. Of one variable 1,
-/// without axes; NaN for a variable that does not vary.
+/// Pearson correlation coefficients of variables.
+///
+/// `cov[i, j] / sqrt(cov[i, i] cov[j, j])`, in [-1, 1]. NaN for a variable that does not vary; for one variable 1,
+/// 0-d.
 ///
 /// ```
 /// use umber_core::{Array, ops};
@@ -310,7 +314,7 @@ pub fn cov(m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Arra
 /// For more than two axes, and different numbers of observations.
 pub fn corrcoef(m: &Array, y: Option<&Array>, variables: Variables, dtype: Option<DType>) -> Result<Array> {
     let options = Covariance { variables, dtype, ..Covariance::default() };
-    // Correlation does not depend on units, whose squares may leave the range.
+    // Correlation is invariant under scaling; scaled variables keep the squares in range.
     let matrix = covariance("corrcoef", m, y, options, true)?;
     let count = matrix.shape()[0];
     let spread = sqrt(&real(&diagonal(&matrix, 0, 0, 1)?)?)?;
@@ -321,7 +325,7 @@ pub fn corrcoef(m: &Array, y: Option<&Array>, variables: Variables, dtype: Optio
     cast(&limited, answered(m, y, dtype))
 }
 
-/// Both parts of each number limited to -1 to 1, which rounding may have passed.
+/// Both parts of each number limited to [-1, 1], which rounding errors may exceed.
 fn within_one(x: &Array) -> Result<Array> {
     let limit =
         |part: &Array| clip(part, Some(&weak(Scalar::Int(-1), part)), Some(&weak(Scalar::Int(1), part)));

@@ -1,4 +1,4 @@
-//! Quantiles of elements that count more or less than once.
+//! Quantiles of weighted elements.
 
 use umber_types::{DType, KeepAxes, Result, Shape, ensure};
 
@@ -14,16 +14,16 @@ use crate::primitives::rules::{broadcast, cast, move_axis, reshape};
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
 
-/// What elements that are not a number do to a quantile.
+/// Treatment of NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NanPolicy {
-    /// They make the result NaN.
+    /// NaN makes the result NaN.
     Spreads,
-    /// They are passed over.
+    /// NaN is ignored.
     IsSkipped,
 }
 
-/// Weights in the shape of `a`: they have it already, or one for each element of the one axis.
+/// Weights of the shape of `a`, or of the lengths of some of its axes, broadcast to the shape of `a`.
 fn broadcast_weights(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Result<Array> {
     let weights = cast(weights, DType::Float64)?;
     if weights.shape() == a.shape() {
@@ -43,14 +43,16 @@ fn broadcast_weights(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Re
     broadcast(&reshape(&weights, aligned)?, a.shape())
 }
 
-/// The least elements over axes so that they and all that are less have at least the parts `q` of the weight: of shape
-/// `q.shape` followed by that of the reduction, in the dtype of `a`.
+/// Quantiles of weighted elements over axes: the smallest element whose cumulative weight is at least `q` of the
+/// total.
 ///
-/// `weights` has the shape of `a`, or that of the axes alone, and is not negative.
+/// The result has the shape of `q` followed by that of the reduction, and the dtype of `a`.
+///
+/// `weights` has the shape of `a`, or the lengths of the axes, and is not negative.
 ///
 /// # Errors
-/// Where `q` has values outside of 0 to 1, weights have another shape, are negative or add up to nothing, or the axes
-/// hold no elements and NaN would not be passed over.
+/// If `q` has values outside of [0, 1], weights have another shape, are negative or add up to zero, or an axis has no
+/// elements and NaN is not ignored.
 ///
 /// ```
 /// use umber_core::ops::{self, NanPolicy};
@@ -72,7 +74,7 @@ pub fn weighted_quantile(
     weighted("quantile", a, q, weights, axes, keep, nan)
 }
 
-/// The [`weighted_quantile`] with `q` from 0 to 100.
+/// Percentiles of weighted elements over axes: the [`weighted_quantile`] with `q` in [0, 100].
 ///
 /// ```
 /// use umber_core::ops::{self, NanPolicy};
@@ -132,7 +134,7 @@ fn weighted(
     let length = merged.shape()[axis];
     let heaps = cumsum(&weights, ScanOrder::along(axis as i64), None)?;
     let heaps = divide(&heaps, &slice_along(&heaps, axis, length - 1, 1)?)?;
-    // For each part the elements that do not reach it; those without weight in front never count.
+    // For each probability, count the elements whose cumulative weight is below it; leading zero weights never count.
     let parts = reshape(&cast(q, DType::Float64)?, [q.size(), 1])?;
     let spread_out = merged.shape().clone();
     let mut lines: Vec<usize> = spread_out.to_vec();
@@ -158,7 +160,7 @@ fn weighted(
     reshape(&move_axis(&value, axis, 0)?, lengths)
 }
 
-/// Weights that have values must not be negative, and there must be some in every line.
+/// Fail if known weights are negative or not finite, or add up to zero along a line.
 fn check_weights(op: &str, weights: &Array, nan: NanPolicy) -> Result<()> {
     let axis = weights.ndim() as i64 - 1;
     let total = sum(weights, Some(&[axis]), KeepAxes::No)?;

@@ -1,4 +1,4 @@
-//! Windows: weights that fall towards both ends of an interval.
+//! Window functions: weights that decrease towards both ends of an interval.
 
 use std::f64::consts::PI;
 
@@ -9,9 +9,9 @@ use super::elementwise::{abs, add, astype, cos, divide, exp, i0e, multiply, sqrt
 use super::promotion::weak;
 use crate::graph::Array;
 
-/// `weights` of the odd numbers `n` between `1 - length` and `length - 1`, over `length - 1`: -1 to 1 from end to end.
+/// Evaluate `weights` at `length` evenly spaced points from -1 to 1.
 ///
-/// Computed in double precision and rounded once, and symmetric to the last bit.
+/// Computed in double precision and rounded once; exactly symmetric.
 fn window(op: &str, length: i64, weights: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
     if length <= 1 {
         return Ok(ones(&Shape::checked(op, &[length.max(0)])?, DType::Float32));
@@ -34,7 +34,9 @@ fn cosines(op: &str, length: i64, constant: f64, terms: &[f64]) -> Result<Array>
     })
 }
 
-/// The triangle `1 - |2n / (length - 1) - 1|`, float32 of shape `(length,)`; empty for a length below 1.
+/// Bartlett window: a triangle with zeros at both ends.
+///
+/// `w[n] = 1 - |2n / (length - 1) - 1|`, float32 of shape `(length,)`; empty for a length below 1.
 ///
 /// ```
 /// assert_eq!(umber_core::ops::bartlett(5)?.to_vec::<f32>()?, [0.0, 0.5, 1.0, 0.5, 0.0]);
@@ -44,7 +46,9 @@ pub fn bartlett(length: i64) -> Result<Array> {
     window("bartlett", length, |x| subtract(&weak(1.0.into(), x), &abs(x)?))
 }
 
-/// `0.42 - 0.5 cos(t) + 0.08 cos(2t)` with `t = 2πn / (length - 1)`, float32 of shape `(length,)`.
+/// Blackman window: a sum of three cosine terms with small side lobes.
+///
+/// `w[n] = 0.42 - 0.5 cos(t) + 0.08 cos(2t)` with `t = 2πn / (length - 1)`, float32 of shape `(length,)`.
 ///
 /// ```
 /// assert_eq!(umber_core::ops::blackman(3)?.to_vec::<f32>()?[1], 1.0);
@@ -54,7 +58,9 @@ pub fn blackman(length: i64) -> Result<Array> {
     cosines("blackman", length, 0.42, &[0.5, 0.08])
 }
 
-/// `0.54 - 0.46 cos(2πn / (length - 1))`, float32 of shape `(length,)`.
+/// Hamming window: a raised cosine that does not reach zero at its ends.
+///
+/// `w[n] = 0.54 - 0.46 cos(2πn / (length - 1))`, float32 of shape `(length,)`.
 ///
 /// ```
 /// assert_eq!(umber_core::ops::hamming(3)?.to_vec::<f32>()?, [0.08, 1.0, 0.08]);
@@ -64,7 +70,9 @@ pub fn hamming(length: i64) -> Result<Array> {
     cosines("hamming", length, 0.54, &[0.46])
 }
 
-/// `0.5 - 0.5 cos(2πn / (length - 1))`, float32 of shape `(length,)`.
+/// Hann window: a raised cosine with zeros at both ends.
+///
+/// `w[n] = 0.5 - 0.5 cos(2πn / (length - 1))`, float32 of shape `(length,)`.
 ///
 /// ```
 /// assert_eq!(umber_core::ops::hanning(3)?.to_vec::<f32>()?, [0.0, 1.0, 0.0]);
@@ -74,8 +82,10 @@ pub fn hanning(length: i64) -> Result<Array> {
     cosines("hanning", length, 0.5, &[0.5])
 }
 
-/// `I(β sqrt(1 - t²)) / I(β)` with `t = 2n / (length - 1) - 1` and the modified Bessel function `I` of order zero, float32
-/// of shape `(length,)`.
+/// Kaiser window: a family of windows with an adjustable trade-off of width and side lobes.
+///
+/// `w[n] = I(β sqrt(1 - t²)) / I(β)` with `t = 2n / (length - 1) - 1` and the modified Bessel function `I` of order zero,
+/// float32 of shape `(length,)`.
 ///
 /// ```
 /// let window = umber_core::ops::kaiser(3, 14.0)?.to_vec::<f32>()?;

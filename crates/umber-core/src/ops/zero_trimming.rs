@@ -1,4 +1,4 @@
-//! Zeros taken off the ends of arrays.
+//! Trimming zeros at the ends of arrays.
 
 use umber_types::{DType, KeepAxes, Result};
 
@@ -19,10 +19,12 @@ pub enum TrimSides {
     Both,
 }
 
-/// `a` without the zeros at the ends of some axes: the smallest box along them that holds everything else.
+/// Remove zeros at the ends of an array.
+///
+/// The result is the smallest block along the given axes, or all, that contains every nonzero element.
 ///
 /// # Errors
-/// Inside `vmap` and `compile`, where `a` has no value: it decides the shape.
+/// Inside `vmap` and `compile`, where `a` has no value; the values determine the shape.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -31,7 +31,9 @@ static WAITING: AtomicUsize = AtomicUsize::new(0);
 static PROGRESS: (ForkMutex<()>, Condvar) =
     (ForkMutex::new(|| (), (), Level::Last, InChild::Keep), Condvar::new());
 
-/// Compute the arrays, and whatever they need, on the calling thread.
+/// Compute arrays that are still pending, and wait until they are evaluated.
+///
+/// The computation runs on the calling thread and includes all arrays that they depend on.
 pub fn eval(arrays: &[Array]) -> Result<()> {
     fill_constants(arrays)?;
     while let Some(pending) = pending::plan(arrays)? {
@@ -68,7 +70,9 @@ fn fill_constants(arrays: &[Array]) -> Result<()> {
     Ok(())
 }
 
-/// Start computing the arrays on their stream's worker; reading one waits for it.
+/// Start to compute arrays that are still pending, without waiting for them.
+///
+/// The computation runs on the worker of their stream; reading one of the arrays waits for it.
 pub fn async_eval(arrays: &[Array]) -> Result<()> {
     fill_constants(arrays)?;
     if let Some(pending) = pending::plan(arrays)? {
@@ -78,7 +82,7 @@ pub fn async_eval(arrays: &[Array]) -> Result<()> {
     Ok(())
 }
 
-/// Wait until everything given to the stream's worker has run; answers the first error since the last call.
+/// Wait until all operations given to a stream have finished, and return the first error since the last call.
 pub fn synchronize(stream: Stream) -> Result<()> {
     worker::synchronize(stream).and_then(|()| asynchronous::synchronize(stream)).map_err(Error::deferred)
 }

@@ -1,4 +1,4 @@
-//! Checkpoint: a function whose intermediate values are computed again for its gradient instead of being kept.
+//! Checkpoint: intermediate values are recomputed for the gradient instead of being kept.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,7 +16,9 @@ use crate::primitives::control::depends;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules;
 
-/// A function whose gradient computes it again: only its arguments and what it captured are kept until then.
+/// Return a function that recomputes its intermediate values for the gradient instead of keeping them.
+///
+/// Only its arguments and the arrays that it captured are kept for the gradient.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -41,7 +43,7 @@ where
     }
 }
 
-/// The outputs that a function made of `trace`, which was begun on `arguments`; they can be computed again.
+/// End a checkpoint: return `outputs` of a function traced by `trace` on `arguments`, so that they can be recomputed.
 pub fn end_checkpoint(trace: Trace, arguments: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
     let placeholders = trace.end();
     if outputs.is_empty() || !arguments.iter().chain(outputs).any(Array::is_traced) {

@@ -13,9 +13,9 @@ use crate::primitive::{Batched, Tangents, batch_size};
 use crate::primitives::custom::{Custom, RuleSet, Rules};
 use crate::primitives::{reduce, rules};
 
-/// Let `rules` stand for how `outputs` were computed from `arguments`.
+/// Attach `rules` to the computation of `outputs` from `arguments`.
 ///
-/// Nothing that was captured besides the arguments has a derivative by the user's rules.
+/// Arrays that the computation captured besides the arguments have no derivative by these rules.
 pub fn with_rules(custom: Arc<dyn Rules>, arguments: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
     let followed = arguments.iter().chain(outputs).any(Array::is_traced);
     if !followed || outputs.is_empty() || custom.rule_set() == RuleSet::default() {
@@ -44,9 +44,11 @@ pub struct CustomFunction<'f> {
     rules: Closures,
 }
 
-/// A function to which rules for its derivatives and batches can be added; without any it is as it was.
+/// Function whose derivatives and batching are defined by rules of its own.
 ///
-/// What the function captures counts as constant for the rules.
+/// Without rules it behaves as `f`.
+///
+/// Arrays that the function captures count as constants for the rules.
 ///
 /// ```
 /// # use umber_core as umber;

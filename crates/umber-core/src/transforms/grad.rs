@@ -7,7 +7,7 @@ use super::vjp::pull_back;
 use crate::graph::Array;
 use crate::primitives::rules::conj;
 
-/// The gradient of a function of one array.
+/// Return a function that computes the gradient of a scalar-valued function of one array.
 pub fn grad<F>(f: F) -> impl Fn(&Array) -> Result<Array>
 where
     F: Fn(&Array) -> Result<Array>,
@@ -19,7 +19,9 @@ where
     }
 }
 
-/// The value of a function and its gradients with respect to the arguments numbered by `argnums`.
+/// Return a function that computes the value of a scalar-valued function and its gradient.
+///
+/// The gradient is taken with respect to the arguments numbered by `argnums`.
 pub fn value_and_grad<F>(f: F, argnums: &[usize]) -> impl Fn(&[Array]) -> Result<(Array, Vec<Array>)> + use<F>
 where
     F: Fn(&[Array]) -> Result<Array>,
@@ -45,10 +47,10 @@ where
     }
 }
 
-/// The derivatives `df/dz` of a holomorphic function's `value` with respect to the complex `inputs` (of a [`Trace`]) that
-/// it was computed from.
+/// Compute the derivatives `df/dz` of a holomorphic function with respect to complex inputs.
 ///
-/// A cotangent of 1 is pulled back to the conjugate of the derivative. Fails for a value that is not complex.
+/// `value` was computed from the `inputs` of a [`Trace`]. A cotangent of 1 is pulled back to the conjugate of the
+/// derivative. Fails for a value that is not complex.
 pub fn pull_holomorphic(inputs: &[Array], value: &Array) -> Result<Vec<Array>> {
     ensure!(
         value.dtype().is_complex(),
@@ -60,7 +62,7 @@ pub fn pull_holomorphic(inputs: &[Array], value: &Array) -> Result<Vec<Array>> {
     pulled.iter().map(conj).collect()
 }
 
-/// Is it what a gradient can be taken of?
+/// Check that `value` is a scalar, which a gradient requires.
 pub fn check_scalar(value: &Array) -> Result<()> {
     ensure!(
         value.ndim() == 0,

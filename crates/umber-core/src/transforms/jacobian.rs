@@ -1,4 +1,4 @@
-//! Jacobians and Hessians whole, the linear function that a function is like at a point, and shapes without values.
+//! Jacobians, Hessians, linearisation, and shape inference without evaluation.
 //!
 //! Entry `[o, i]` of a Jacobian has the axes of output `o`, then those of input `i`. Between real numbers it is the
 //! derivative; of complex outputs it is the derivative of a holomorphic function; of a real output with respect to
@@ -19,7 +19,9 @@ use crate::primitives::rules::{cast, conj, reshape};
 /// Jacobians by outputs, and for each by inputs.
 pub type Jacobians = Vec<Vec<Array>>;
 
-/// The Jacobians of `f`, computed forwards: a column for each element of the inputs. For more outputs than inputs.
+/// Return a function that computes the Jacobian of a function in forward mode.
+///
+/// One Jacobian-vector product for each element of the inputs: for functions with more outputs than inputs.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -40,7 +42,9 @@ where
     }
 }
 
-/// The Jacobians of `f`, computed backwards: a row for each element of the outputs. For more inputs than outputs.
+/// Return a function that computes the Jacobian of a function in reverse mode.
+///
+/// One vector-Jacobian product for each element of the outputs: for functions with more inputs than outputs.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -62,7 +66,9 @@ where
     }
 }
 
-/// The second derivatives of a function with one scalar value, by pairs of inputs: forwards over backwards.
+/// Return a function that computes the second derivatives of a function.
+///
+/// The function has one scalar value; the results are indexed by pairs of inputs. Forward mode over reverse mode.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -104,7 +110,7 @@ fn complex(a: &Array, b: &Array) -> Result<Array> {
     )
 }
 
-/// The Jacobians of `outputs` with respect to the `inputs` of the trace that they were computed on, backwards.
+/// Compute the Jacobians of `outputs` with respect to the `inputs` of their trace, in reverse mode.
 pub fn pull_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> {
     let rows = |o: usize, unit: Scalar| -> Result<Vec<Array>> {
         let mapped = Mapped::begin(&[basis(&outputs[o], unit)?], &[Some(0)])?;
@@ -143,7 +149,7 @@ pub fn pull_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> 
     outputs.iter().enumerate().map(of_output).collect()
 }
 
-/// The Jacobians of `outputs` with respect to the `inputs` of the trace that they were computed on, forwards.
+/// Compute the Jacobians of `outputs` with respect to the `inputs` of their trace, in forward mode.
 pub fn push_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> {
     let columns = |i: usize, unit: Scalar| -> Result<Vec<Array>> {
         let mapped = Mapped::begin(&[basis(&inputs[i], unit)?], &[Some(0)])?;
@@ -182,9 +188,9 @@ pub struct Linear {
     tangents: usize,
 }
 
-/// The values of `f` at `primals`, and the function that takes tangents there to tangents of the values.
+/// Compute the outputs of a function at a point, and its derivative there as a linear function.
 ///
-/// `f` is followed once; the linear function can be called many times.
+/// `f` runs once; the linear function can be called many times.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -232,7 +238,7 @@ impl Linear {
     }
 }
 
-/// The shapes and dtypes of what `f` answers to arguments of these shapes and dtypes; nothing is computed.
+/// Compute the shapes and dtypes of a function's results without running its operations.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -20,7 +20,9 @@ use crate::primitives::rules::cast;
 /// One tangent an input or output of a node; `None` is zero.
 type Few = SmallVec<[Option<Array>; 4]>;
 
-/// The values of `f` at `primals` and their change in the direction of `tangents`.
+/// Compute the outputs of a function and a Jacobian-vector product.
+///
+/// The outputs are those of `f` at `primals`; the product is their directional derivative along `tangents`.
 pub fn jvp(
     f: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
     primals: &[Array],
@@ -32,7 +34,7 @@ pub fn jvp(
     Ok((outputs, pushed))
 }
 
-/// The tangents of `outputs` (computed from `inputs` of a [`Trace`]) that belong to `tangents` of the inputs.
+/// Push `tangents` of the inputs forward to tangents of `outputs`, which were computed from `inputs` of a [`Trace`].
 ///
 /// Integer outputs have tangents in float32. Outputs that do not depend on the inputs have zeros.
 pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> Result<Vec<Array>> {

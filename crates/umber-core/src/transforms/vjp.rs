@@ -19,7 +19,9 @@ pub(super) type Slots = Vec<Option<Array>>;
 /// One derivative an output of a node; `None` is zero.
 type Outputs = SmallVec<[Option<Array>; 1]>;
 
-/// The values of `f` and the cotangents of `primals` that belong to `cotangents` of the values.
+/// Compute the outputs of a function and a vector-Jacobian product.
+///
+/// The outputs are those of `f` at `primals`; the product holds the cotangents of `primals` for `cotangents` of the outputs.
 pub fn vjp(
     f: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
     primals: &[Array],
@@ -31,9 +33,9 @@ pub fn vjp(
     Ok((outputs, pulled))
 }
 
-/// The cotangents of `inputs` (of a [`Trace`]) that belong to `cotangents` of `outputs` (computed from them).
+/// Pull `cotangents` of `outputs` back to cotangents of `inputs` (of a [`Trace`]), from which they were computed.
 ///
-/// Integer inputs have cotangents in float32. Inputs that nothing depends on have zeros.
+/// Integer inputs have cotangents in float32. Inputs that no output depends on have zeros.
 pub fn pull_back(inputs: &[Array], outputs: &[Array], cotangents: &[Array]) -> Result<Vec<Array>> {
     ensure!(
         outputs.len() == cotangents.len(),

@@ -16,9 +16,10 @@ use crate::primitives::gather::iota;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::{self, cast, move_axis};
 
-/// A function of lanes made into one of batches: along `in_axes` of the inputs and `out_axes` of the outputs.
+/// Return a function that applies another one to every element of a batch axis, vectorised.
 ///
-/// `None` in `in_axes` gives every lane the whole input. One axis for all may be given by one entry.
+/// The batch axes are `in_axes` of the inputs and `out_axes` of the outputs. `None` in `in_axes` passes the whole input to
+/// every element. A single entry applies to all.
 pub fn vmap<F>(
     f: F,
     in_axes: &[Option<i64>],
@@ -127,13 +128,15 @@ impl Mapped {
     }
 }
 
-/// `array` with the axis to map over moved to the front.
+/// Move the batch axis of `array` to the front.
 pub fn to_front(array: &Array, axis: i64) -> Result<Array> {
     let axis = normalize_axis("vmap", axis, array.ndim())?;
     move_axis(array, axis, 0)
 }
 
-/// All lanes of an output, with the batch axis at `axis`; `None` expects an output that is the same in every lane.
+/// Return an output for the whole batch, with the batch axis at `axis`.
+///
+/// `None` requires an output that does not depend on the batch.
 pub fn from_front(output: &Batched, batch_size: usize, axis: Option<i64>) -> Result<Array> {
     let Some(axis) = axis else {
         ensure!(
@@ -147,7 +150,7 @@ pub fn from_front(output: &Batched, batch_size: usize, axis: Option<i64>) -> Res
     move_axis(&rules::batch(output, batch_size)?, 0, axis)
 }
 
-/// The values of `outputs` for a batch: computed from `placeholders` (of a [`Trace`]), which stand for `inputs`.
+/// Compute `outputs` for a batch: they were computed from `placeholders` (of a [`Trace`]), which stand for `inputs`.
 pub fn batch(placeholders: &[Array], outputs: &[Array], inputs: &[Batched]) -> Result<Vec<Batched>> {
     let tape = Tape::traced(placeholders, outputs);
     let _known = checkpoint::batch_memo();

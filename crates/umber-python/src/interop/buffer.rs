@@ -1,4 +1,4 @@
-//! The buffer protocol (PEP 3118), outwards.
+//! Export by the buffer protocol (PEP 3118).
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -14,7 +14,7 @@ use super::memory_layout::is_column_major;
 use super::native_caller::is_numpy_converting;
 use crate::array::PyArray;
 
-/// Refuse what the layout cannot give.
+/// Raise BufferError for a request that the layout does not satisfy.
 fn check(flags: c_int, export: &Export) -> PyResult<()> {
     let asks = |flag: c_int| flags & flag == flag;
     if asks(ffi::PyBUF_WRITABLE) && !export.is_writable() {
@@ -44,7 +44,7 @@ fn check(flags: c_int, export: &Export) -> PyResult<()> {
     Ok(())
 }
 
-/// Fill a view of an export whose elements are called `format`; `owner` is released with it.
+/// Fill a view of an export whose elements have the format `format`; `owner` is released with it.
 ///
 /// # Safety
 /// `view` is the caller's to fill, and `owner` releases it by [`release`].
@@ -88,7 +88,7 @@ unsafe fn fill(
     Ok(())
 }
 
-/// Let go of what [`fill`] filled.
+/// Release a view that [`fill`] filled.
 ///
 /// # Safety
 /// Called once for each filled view.
@@ -97,7 +97,7 @@ unsafe fn release(view: *mut ffi::Py_buffer) {
     unsafe { drop(Box::from_raw((*view).internal.cast::<Export>())) };
 }
 
-/// A view to fill, with its owner marked as missing, as a view that is refused must have it.
+/// The view to fill, without an owner, as the protocol requires if the request fails.
 fn to_fill(view: *mut ffi::Py_buffer) -> PyResult<*mut ffi::Py_buffer> {
     if view.is_null() {
         return Err(PyBufferError::new_err("[buffer] got no view to fill, expected one"));
@@ -135,14 +135,14 @@ impl PyArray {
     }
 }
 
-/// The bits of an array's elements of one or two bytes, for which the protocol has no format.
+/// The elements of an array as unsigned integers of one or two bytes, for dtypes without a format in the protocol.
 #[pyclass(frozen)]
 pub(super) struct Bits {
     array: Py<PyArray>,
 }
 
 impl Bits {
-    /// The bits of `array`.
+    /// Wrap `array`.
     pub(super) fn new(array: &Bound<'_, PyArray>) -> Bits {
         Bits { array: array.clone().unbind() }
     }

@@ -1,4 +1,4 @@
-//! Who may write through a view that goes out.
+//! Exported views and their write permission.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -13,13 +13,44 @@ use umber_core::{Array, DType, Layout, Result};
 use crate::array::PyArray;
 use crate::enter::{OrRaise, enter, evaluate, warn_if_traced};
 
-/// Choose how memory is shared, and return the policy before.
+/// Set how arrays share memory with views of other libraries, and return the previous policy.
 ///
-/// - "checked", the default: views are writable exactly when nothing else can see the memory, and operations on memory
-///   that others can write run when they are recorded.
-/// - "writable": views are writable whenever the memory is, even while it is shared or a derivative is being taken, and
-///   operations wait. What a write does to them is the program's business.
-/// - "readonly": as "checked", and no view is writable.
+/// Parameters
+/// ----------
+/// policy : {"checked", "writable", "readonly"}
+///     The new policy; "checked" is the initial one.
+///
+/// Returns
+/// -------
+/// str
+///     Previous policy.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the policy is unknown.
+///
+/// See Also
+/// --------
+/// asarray, from_numpy
+///
+/// Notes
+/// -----
+/// "checked": a view is writable exactly if nothing else can see the memory. Operations on memory that others can write
+/// run eagerly.
+///
+/// "writable": a view is writable whenever the memory is, even while it is shared or a derivative is taken, and
+/// operations stay lazy. The program is responsible for the effects of its writes.
+///
+/// "readonly": as "checked", but no view is writable.
+///
+/// Examples
+/// --------
+/// >>> before = mx.set_view_policy("readonly")
+/// >>> np.asarray(mx.ones(2)).flags.writeable
+/// False
+/// >>> mx.set_view_policy(before)
+/// 'readonly'
 #[pyfunction]
 fn set_view_policy(policy: &str) -> PyResult<&'static str> {
     let Some(wanted) = ViewPolicy::ALL.into_iter().find(|known| known.name() == policy) else {
@@ -30,18 +61,18 @@ fn set_view_policy(policy: &str) -> PyResult<&'static str> {
     Ok(wanted.choose().name())
 }
 
-/// Memory on its way out, pinned, and which elements of it an array is. The array itself is not held, so that views
-/// that are out do not count among those that see its memory.
+/// Pinned memory of an exported array, and its layout. The array itself is not referenced, so that exported views do not
+/// count as users of its memory.
 pub(super) struct Export {
     pub(super) dtype: DType,
-    /// Strides of axes that take no steps are as if the array were dense: some consumers look at them.
+    /// Axes of length 0 or 1 have the strides of a dense array: some consumers check them.
     pub(super) layout: Layout,
     start: NonNull<u8>,
     lease: Lease,
 }
 
 impl Export {
-    /// Pin the memory of an array that is there; `None` of one that need be evaluated.
+    /// Pin the memory of an evaluated array; `None` for a pending one.
     #[inline(always)]
     pub(super) fn evaluated_storage(py: Python<'_>, exported: &PyArray) -> Option<Result<Export>> {
         let there = |array: &Array| {
@@ -49,7 +80,7 @@ impl Export {
             let is_there = is_there && !array.is_traced();
             is_there.then(|| Export::of(array, access(array, Handles::Objects)))
         };
-        // SAFETY: a look at memory, and a lease on it.
+        // SAFETY: reads fields and takes a lease on the memory.
         unsafe { exported.with_ref(py, there) }
     }
 
@@ -68,13 +99,13 @@ impl Export {
         evaluate(py, &array)?;
         warn_if_traced(py, &array)?;
         let host = enter(py, || array.to_host())?;
-        // Of another device's memory the host sees a copy: what is written there would be lost.
+        // The host sees a copy of another device's memory: writes to it would be lost.
         let access =
             if host.is_same(&array) { access(&array, Handles::ObjectsAndTwo) } else { Access::ReadOnly };
         Export::of(&host, access).or_raise()
     }
 
-    /// A copy that shares nothing: always writable.
+    /// A private copy: always writable.
     pub(super) fn copied(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
         let array = exported.get();
         warn_if_traced(py, &array)?;
@@ -82,7 +113,7 @@ impl Export {
         Export::of(&copy, Access::Writable).or_raise()
     }
 
-    // Inlined, as what it calls, so that an export is written where it stays rather than copied there.
+    // Inlined with its callees, so that an export is constructed in place.
     #[inline(always)]
     fn of(array: &Array, access: Access) -> Result<Export> {
         let storage = array.storage().expect("evaluated by the caller");
@@ -101,8 +132,8 @@ impl Export {
         self.layout.size() * self.dtype.size()
     }
 
-    /// For a consumer that cannot be told that others write, or that it must not: nobody else does, from now on. `None`
-    /// if somebody may, or it must not.
+    /// For a consumer without a notion of read-only or shared memory: grant exclusive write access. `None` if others may
+    /// write, or if the memory is read-only.
     pub(super) fn alone(self) -> PyResult<Option<Export>> {
         let buffer = self.lease.buffer();
         if !self.is_writable() || (buffer.writers() > 1 && ViewPolicy::current() != ViewPolicy::Writable) {
@@ -112,23 +143,23 @@ impl Export {
         Ok(Some(Export { lease, ..self }))
     }
 
-    /// Keeps the memory, and stands in nobody's way.
+    /// Convert to a pin, which keeps the memory without restricting other users.
     pub(super) fn into_pin(self) -> Lease {
         Lease::pin(self.lease.buffer())
     }
 
-    /// May the holder write?
+    /// Whether the holder may write.
     pub(super) fn is_writable(&self) -> bool {
         self.lease.is_writable()
     }
 
-    /// Did the memory's producer say that it must not be written, rather than that it is merely seen elsewhere?
+    /// Whether the producer declared the memory read-only, as opposed to its being shared.
     pub(super) fn is_declared_read_only(&self) -> bool {
         self.lease.buffer().access() == Access::ReadOnly
     }
 }
 
-/// A layout as others are told of it.
+/// Layout as it is exported.
 #[inline(always)]
 fn export_layout(layout: &Layout) -> Layout {
     let shape = layout.shape.clone();
@@ -144,16 +175,16 @@ fn export_layout(layout: &Layout) -> Layout {
     Layout { shape, strides, offset: layout.offset }
 }
 
-/// Who holds a node that only one Python object shows.
+/// References to a node that only one Python object exposes.
 #[derive(Clone, Copy)]
 enum Handles {
     /// The object.
     Objects = 1,
-    /// The object, and the two handles that an evaluated export has of it.
+    /// The object, and the two handles of an evaluated export.
     ObjectsAndTwo = 3,
 }
 
-/// What a view of an evaluated array may do.
+/// Access of a view of an evaluated array.
 #[inline]
 fn access(array: &Array, handles: Handles) -> Access {
     let storage = array.storage().expect("evaluated by the caller");

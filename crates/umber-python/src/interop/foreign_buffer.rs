@@ -1,4 +1,4 @@
-//! Memory as somebody describes it: checked first, then shared or copied.
+//! Foreign memory: a description by its producer is validated, then the memory is shared or copied.
 
 use std::any::Any;
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub(super) fn refuse(text: String) -> PyErr {
     to_exception(Error::new(ErrorKind::Buffer, text))
 }
 
-/// What `copy=` asks for.
+/// The argument `copy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Copying {
     /// `None`: share where possible.
@@ -40,7 +40,7 @@ impl Copying {
         }
     }
 
-    /// A copy is needed: is it allowed?
+    /// Raise if a copy is necessary but not allowed.
     pub(super) fn allow(self, why: &str) -> PyResult<()> {
         if self == Copying::Never {
             return Err(refuse(format!("[asarray] {why}: got copy=False, expected copy=None or True")));
@@ -49,10 +49,10 @@ impl Copying {
     }
 }
 
-/// Bytes that are copied faster than threads are asked for.
+/// Maximum number of bytes to copy on one thread: below it, starting threads costs more than the copy.
 pub(super) const SMALL: usize = 1 << 14;
 
-/// Somebody's memory as they describe it.
+/// Foreign memory as its producer describes it.
 pub(super) struct ForeignBuffer {
     pub(super) start: *mut u8,
     pub(super) dtype: DType,
@@ -65,42 +65,42 @@ pub(super) struct ForeignBuffer {
     pub(super) provenance: Provenance,
 }
 
-/// What is known of a described address.
+/// Provenance of a described address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Provenance {
-    /// It comes from the owner of the memory.
+    /// From the owner of the memory.
     Owner,
-    /// It must lie in memory whose owner told where that is.
+    /// Must lie in a buffer whose owner described it.
     Within(Range<usize>),
-    /// Anybody may have written it down: the system is asked whether there is memory at all.
+    /// Untrusted: the operating system is asked whether the memory is mapped.
     Untrusted,
 }
 
-/// What becomes of described memory.
+/// What to do with described memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ImportAction {
     /// There are no elements.
     Empty,
     Shared,
-    /// Kernels could read it, but a copy is asked for.
+    /// Kernels could read it, but a copy is requested.
     Copied,
     /// Kernels cannot read it.
     Gathered,
 }
 
-/// Described memory that is there and can become an array.
+/// Validated memory that can become an array.
 pub(super) struct CheckedBuffer<'a> {
     from: &'a ForeignBuffer,
-    /// The lowest address that an element reaches, and how many bytes there are from it.
+    /// The lowest address of an element, and the number of bytes from it.
     start: NonNull<u8>,
     span: usize,
-    /// How far the element at index zero is from there.
+    /// Offset of the element at index zero from it.
     offset: usize,
     action: ImportAction,
 }
 
 impl ForeignBuffer {
-    /// Can it become an array, and need it be copied for that?
+    /// Decide whether it can become an array, and whether that needs a copy.
     pub(super) fn check(&self, copying: Copying) -> PyResult<CheckedBuffer<'_>> {
         let itemsize = self.dtype.size();
         let too_large = || {
@@ -187,7 +187,7 @@ impl ForeignBuffer {
 }
 
 impl CheckedBuffer<'_> {
-    /// The array, where it shares no memory.
+    /// Copy the memory into an array.
     ///
     /// # Safety
     /// Every element that shape and strides reach is readable during the call.
@@ -214,7 +214,7 @@ impl CheckedBuffer<'_> {
         }
     }
 
-    /// The array over the memory itself, kept alive by `keep`.
+    /// Create an array over the memory, which `keep` keeps alive.
     ///
     /// # Safety
     /// Every element that shape and strides reach is readable while `keep` lives.
@@ -223,7 +223,7 @@ impl CheckedBuffer<'_> {
         unsafe { self.over(keep) }
     }
 
-    /// The array, which shares the memory unless it must not.
+    /// Create an array that shares the memory, or copies it if necessary.
     ///
     /// # Safety
     /// As for [`CheckedBuffer::share`].
@@ -250,7 +250,7 @@ impl CheckedBuffer<'_> {
         Array::from_storage(Storage::new(Arc::new(buffer), layout), self.from.dtype).or_raise()
     }
 
-    /// Are the elements in row-major order, one after the other?
+    /// Whether the elements are dense and in row-major order.
     fn is_dense(&self) -> bool {
         let mut step = self.from.dtype.size() as isize;
         self.from.shape.iter().zip(&self.from.strides).rev().all(|(&length, &stride)| {
@@ -260,7 +260,7 @@ impl CheckedBuffer<'_> {
         })
     }
 
-    /// A copy element by element, for memory that kernels cannot read.
+    /// Copy element by element, for memory that kernels cannot read.
     unsafe fn gather(&self) -> PyResult<Array> {
         let itemsize = self.from.dtype.size();
         let unit = self.from.dtype.alignment();

@@ -1,4 +1,4 @@
-//! Names of dtypes in the formats of others.
+//! Names of dtypes in other formats: PEP 3118, NumPy's `typestr`, DLPack.
 
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use umber_core::DType;
 
 use crate::dtype::is_of_ml_dtypes;
 
-/// The PEP 3118 format of an element; `None` for what the format cannot say.
+/// The PEP 3118 format of an element; `None` for dtypes without one.
 pub(crate) fn struct_format(dtype: DType) -> Option<&'static CStr> {
     Some(match dtype {
         DType::Bool => c"?",
@@ -28,8 +28,7 @@ pub(crate) fn struct_format(dtype: DType) -> Option<&'static CStr> {
     })
 }
 
-/// The name of a dtype in place of a PEP 3118 format, as MLX writes it: consumers of bytes do not look at it, and others
-/// refuse it.
+/// The name of a dtype instead of a PEP 3118 format, as MLX writes it: consumers of bytes ignore it, others reject it.
 pub(super) fn name_as_format(dtype: DType) -> &'static CStr {
     static NAMES: OnceLock<Vec<(DType, CString)>> = OnceLock::new();
     let named = |dtype: DType| CString::new(dtype.name()).ok().map(|name| (dtype, name));
@@ -37,7 +36,7 @@ pub(super) fn name_as_format(dtype: DType) -> &'static CStr {
     names.iter().find(|(own, _)| *own == dtype).map_or(c"B", |(_, name)| name)
 }
 
-/// Are the bytes of an element in this machine's order?
+/// Whether elements have the native byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ByteOrder {
     Native,
@@ -71,7 +70,7 @@ pub(super) fn from_struct_format(format: &str, itemsize: usize) -> Option<(DType
     Some((dtype, if itemsize == 1 { ByteOrder::Native } else { order }))
 }
 
-/// The `typestr` of NumPy's array interface; `None` for what it cannot say.
+/// The `typestr` of NumPy's array interface; `None` for dtypes without one.
 pub(super) fn typestr(dtype: DType) -> Option<String> {
     let kind = match dtype {
         DType::Bool => 'b',
@@ -92,12 +91,12 @@ pub(super) fn from_typestr(typestr: &str) -> Option<DType> {
         .find(|&dtype| self::typestr(dtype).is_some_and(|own| own.get(1..) == typestr.get(1..)))
 }
 
-/// The order of bytes that a `typestr` tells.
+/// The byte order of a `typestr`.
 pub(super) fn order_of_typestr(typestr: &str) -> ByteOrder {
     if typestr.starts_with('>') { ByteOrder::Swapped } else { ByteOrder::Native }
 }
 
-/// DLPack's type code of the first float of eight bits.
+/// DLPack's type code of the first float8 dtype.
 const FIRST_FLOAT8: u8 = 7;
 
 /// DLPack's type code and bits.

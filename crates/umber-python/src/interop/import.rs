@@ -1,4 +1,4 @@
-//! Memory that comes in: the buffer protocol, NumPy's array interface, DLPack, `__array__`, in this order.
+//! Import of foreign memory: the buffer protocol, NumPy's array interface, DLPack, `__array__`, in this order.
 
 use std::ffi::{CStr, c_int};
 
@@ -21,7 +21,7 @@ use crate::dtype::{DtypeArg, beside, is_of_ml_dtypes};
 use crate::enter::{OrRaise, enter};
 use crate::new_array::NewArray;
 
-/// A `Py_buffer` that is ours to release.
+/// An owned `Py_buffer`, released on drop.
 struct PyBufferGuard(Box<ffi::Py_buffer>);
 
 // SAFETY: the buffer is released under the interpreter lock; its memory may be read from any thread.
@@ -30,7 +30,7 @@ unsafe impl Send for PyBufferGuard {}
 unsafe impl Sync for PyBufferGuard {}
 
 impl PyBufferGuard {
-    /// The memory of an object that speaks the buffer protocol.
+    /// Request the memory of an object with the buffer protocol.
     fn new(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<PyBufferGuard> {
         let mut view = Box::new(ffi::Py_buffer::new());
         // SAFETY: fills the boxed view, which stays where it is until released.
@@ -47,7 +47,7 @@ impl PyBufferGuard {
 
 impl Drop for PyBufferGuard {
     fn drop(&mut self) {
-        // Without an interpreter left there is nobody to release to.
+        // After the interpreter has shut down there is nothing to release.
         let view: *mut ffi::Py_buffer = &raw mut *self.0;
         Python::try_attach(|_| {
             // SAFETY: filled by PyObject_GetBuffer, released once, under the lock.
@@ -78,7 +78,7 @@ fn speaks_buffer(object: &Bound<'_, PyAny>) -> bool {
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
 }
 
-/// Is memory that is read-only to us read-only to everybody?
+/// Whether read-only memory is immutable: nobody else can write it either.
 pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
     if object.is_instance_of::<PyBytes>() {
         return true;
@@ -88,7 +88,7 @@ pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
         class.name().is_ok_and(|own| own == name) && class.module().is_ok_and(|own| own == module)
     };
     if named("mmap", "mmap") {
-        // Another process may write to the file, as it may under any reader's eyes.
+        // Another process may still write to the file; no reader can prevent that.
         return PyBufferGuard::new(object, ffi::PyBUF_SIMPLE).is_ok_and(|view| view.is_read_only());
     }
     if let Ok(view) = object.cast::<PyMemoryView>() {
@@ -97,7 +97,7 @@ pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
     if class.name().is_ok_and(|name| name == "ArrayImpl") {
         return class.module().is_ok_and(|module| module.to_string_lossy().starts_with("jaxlib"));
     }
-    // Of NumPy's arrays the view itself, and whatever it is a view of down to the owner.
+    // For a NumPy array, check the view and all its bases down to the owner.
     let flag = object
         .getattr(intern!(object.py(), "flags"))
         .and_then(|flags| flags.getattr(intern!(object.py(), "writeable")));
@@ -111,7 +111,7 @@ pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
     }
 }
 
-/// What a source whose memory is read-only or not allows.
+/// Access to the memory of a source that is read-only or not.
 fn rights(object: &Bound<'_, PyAny>, is_read_only: bool) -> (Access, ExternalWrites) {
     if !is_read_only {
         return (Access::Writable, ExternalWrites::Possible);
@@ -119,8 +119,7 @@ fn rights(object: &Bound<'_, PyAny>, is_read_only: bool) -> (Access, ExternalWri
     (Access::ReadOnly, if is_fixed(object) { ExternalWrites::Fixed } else { ExternalWrites::Possible })
 }
 
-/// An array over the memory of an object that speaks the buffer protocol; `None` if it speaks of what umber does not
-/// know.
+/// Create an array over the memory of an object with the buffer protocol; `None` if umber has no dtype for its format.
 fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     let buffer_guard = PyBufferGuard::new(object, ffi::PyBUF_FULL_RO as c_int)?;
     let view = &buffer_guard.0;
@@ -169,13 +168,13 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     unsafe { described.check(copying)?.take(object.py(), Box::new(buffer_guard)) }.map(Some)
 }
 
-/// Steps in bytes along the axes of dense memory.
+/// Strides in bytes of dense memory.
 fn dense_strides(shape: &[usize], itemsize: isize) -> Strides {
     let steps = row_major_strides(shape);
     steps.iter().map(|&step| step.saturating_mul(itemsize)).collect()
 }
 
-/// Is the object one of ctypes, or a view of one?
+/// Whether the object is a ctypes object, or a view of one.
 fn is_of_ctypes(object: &Bound<'_, PyAny>) -> bool {
     let viewed = object.cast::<PyMemoryView>().ok().and_then(|view| view.getattr("obj").ok());
     let owner = viewed.as_ref().unwrap_or(object);
@@ -185,7 +184,7 @@ fn is_of_ctypes(object: &Bound<'_, PyAny>) -> bool {
         && metaclass.module().is_ok_and(|module| module == "_ctypes")
 }
 
-/// The dtype that an array interface tells.
+/// The dtype of an array interface.
 fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> PyResult<(DType, ByteOrder)> {
     let dtype = object.getattr("dtype");
     let name = dtype.as_ref().ok().and_then(|dtype| dtype.getattr("name").ok()?.extract::<String>().ok());
@@ -204,19 +203,19 @@ fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> 
     })
 }
 
-/// The exception for an entry of an array interface that says nothing.
+/// The exception for an invalid entry of an array interface.
 fn malformed(entry: &str, got: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     let got = crate::error_text::shortened(got);
     PyValueError::new_err(format!("[asarray] __array_interface__['{entry}']: got {got}, expected {expected}"))
 }
 
-/// The address in an array interface, and whether nobody may write there.
+/// The address in an array interface, and whether it is read-only.
 fn address_of_interface(data: &Bound<'_, PyTuple>) -> PyResult<(usize, bool)> {
     let read = || Ok((data.get_item(0)?.extract()?, data.get_item(1)?.is_truthy()?));
     read().map_err(|_: PyErr| malformed("data", data, "a pair of an address and whether it is read-only"))
 }
 
-/// An array over memory told of by NumPy's array interface; `None` if there is none.
+/// Create an array over the memory of an object with NumPy's array interface; `None` if it has none.
 fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     let py = object.py();
     let Some(interface) = object.getattr_opt("__array_interface__")? else { return Ok(None) };
@@ -261,7 +260,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     if !speaks_buffer(&data) {
         return Err(malformed("data", &data, "a pair of an address and a bool, or an object with a buffer"));
     }
-    // The memory of another object, as PIL's images tell.
+    // The memory belongs to another object, as for PIL images.
     let buffer_guard = PyBufferGuard::new(&data, ffi::PyBUF_SIMPLE)?;
     let offset: usize = match get("offset")? {
         Some(offset) => {
@@ -279,7 +278,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     unsafe { described.check(copying)?.take(py, Box::new(buffer_guard)) }.map(Some)
 }
 
-/// An array over what `__array__` makes; `None` if there is none.
+/// Create an array over the result of `__array__`; `None` if there is no such method.
 fn from_method(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     if object.is_instance_of::<PyType>() || !object.hasattr("__array__")? {
         return Ok(None);
@@ -305,7 +304,7 @@ fn from_method(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     from_memory(&made, copying)
 }
 
-/// An array over memory told of by the buffer protocol or the array interface.
+/// Create an array by the buffer protocol or the array interface.
 fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     if !speaks_buffer(object) {
         return from_interface(object, copying);
@@ -320,7 +319,7 @@ fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     }
 }
 
-/// Are the elements of its buffer references to Python's objects?
+/// Whether the elements of its buffer are references to Python objects.
 fn holds_objects(object: &Bound<'_, PyAny>) -> bool {
     speaks_buffer(object)
         && PyBufferGuard::new(object, ffi::PyBUF_FULL_RO as c_int).is_ok_and(|buffer_guard| {
@@ -329,8 +328,8 @@ fn holds_objects(object: &Bound<'_, PyAny>) -> bool {
         })
 }
 
-/// May another protocol do what this one could not? ml_dtypes' arrays speak of their elements in a way of their own, and
-/// TensorFlow's floats of eight bits are only had by `__array__`.
+/// Whether another protocol may succeed where this one failed: arrays of ml_dtypes have formats of their own, and
+/// TensorFlow exports float8 only by `__array__`.
 fn is_other_way_out(py: Python<'_>, error: &PyErr) -> bool {
     let class = error.get_type(py);
     class.is(py.get_type::<PyTypeError>())
@@ -338,14 +337,14 @@ fn is_other_way_out(py: Python<'_>, error: &PyErr) -> bool {
         || class.is(py.get_type::<pyo3::exceptions::PyBufferError>())
 }
 
-/// An array over (or a copy of) what an object shares by any protocol; `None` if it shares nothing.
+/// Create an array that shares or copies the memory of an object by any protocol; `None` if it has none.
 pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     ndarray::meet(object);
     let failed = match from_memory(object, copying) {
         Ok(Some(array)) => return Ok(Some(array)),
         Ok(None) => None,
-        // What cannot be had this way may be had by DLPack, or else it is said why not. Objects of Python's cannot, and
-        // asking TensorFlow for its texts ends the process.
+        // On failure, try DLPack, which otherwise reports the reason. Not for Python objects: exporting TensorFlow strings
+        // aborts the process.
         Err(error) if holds_objects(object) => return Err(error),
         Err(error) if speaks_buffer(object) && is_other_way_out(object.py(), &error) => Some(error),
         Err(error) => return Err(error),
@@ -353,7 +352,7 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
     let failed = if object.hasattr("__dlpack__")? {
         match super::dlpack::import(object, copying) {
             Ok(array) => return Ok(Some(array)),
-            // Peers refuse with exceptions of their own.
+            // Other libraries raise their own exceptions.
             Err(error) if error.is_instance_of::<PyException>(object.py()) => Some(failed.unwrap_or(error)),
             Err(error) => return Err(error),
         }
@@ -363,7 +362,7 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
     match (from_method(object, copying), &failed) {
         (Ok(Some(array)), _) => return Ok(Some(array)),
         (Err(error), None) => return Err(error),
-        // What failed before says more of why it cannot be had.
+        // The earlier error is more informative.
         (Ok(None), _) | (Err(_), Some(_)) => {}
     }
     if object.hasattr("__cuda_array_interface__")? {
@@ -376,10 +375,10 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
     failed.map_or(Ok(None), Err)
 }
 
-/// An array of ours as it is, or copied.
+/// Return an array of umber itself, or a copy.
 pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<NewArray> {
     let own = array.get().get();
-    // A derivative goes on through a copy, and nobody can write into what it is taken of.
+    // A copy is differentiable, and traced memory cannot be written by others.
     if copying != Copying::Always || own.is_traced() {
         return Ok(NewArray::sharing(own));
     }
@@ -390,11 +389,48 @@ pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<NewA
     copied.map(NewArray::sharing)
 }
 
-/// An array of `a`: shared with whatever `a` shares its memory by, unless `dtype` or `copy` asks for a copy.
+/// Return an array that shares memory with an object where possible.
 ///
-/// Asked in this order: the buffer protocol, `__array_interface__`, `__dlpack__`, `__array__`. Operations on an array
-/// whose producer can still write run when they are recorded. Where `copy` is false and a copy is needed, the
-/// exception is a `BufferError` and a `ValueError`.
+/// Parameters
+/// ----------
+/// a : array_like
+///     An array, an object that shares its memory, a number, or a nested sequence.
+/// dtype : Dtype, str or type, optional
+///     Type of the elements. Default: that of `a`.
+/// device : Device, DeviceType or str, optional
+///     Device of the result. Default: that of the memory of `a`.
+/// copy : bool, optional
+///     True always copies, False never does. Default: None, copy only where necessary.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an array cannot be made of `a`.
+/// ValueError
+///     If the device is not available. If `copy` is False and a copy is necessary, the exception is also a BufferError.
+///
+/// See Also
+/// --------
+/// array, from_numpy, set_view_policy
+///
+/// Notes
+/// -----
+/// Memory is requested by these protocols, in this order: the buffer protocol, `__array_interface__`, `__dlpack__`,
+/// `__array__`. Operations on memory that its producer can still write run eagerly.
+///
+/// Examples
+/// --------
+/// >>> n = np.zeros(2, dtype=np.float32)
+/// >>> a = mx.asarray(n)
+/// >>> n[0] = 5
+/// >>> a
+/// array([5, 0], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, dtype = None, *, device = None, copy = None, stream = None))]
 fn asarray(
@@ -418,7 +454,7 @@ fn asarray(
     }
 }
 
-/// An array of `a`, wherever `a` is.
+/// Create an array from `a` on the device of `a`.
 fn shared_or_copied(
     a: &Bound<'_, PyAny>,
     dtype: Option<DtypeArg>,
@@ -449,10 +485,36 @@ fn shared_or_copied(
     }
 }
 
-/// An array over the memory of a NumPy array.
+/// Return an array over the memory of a NumPy array.
 ///
-/// With `zero_copy` the memory is handed over: `a` becomes read-only, so that operations stay lazy. Without, it is
-/// copied.
+/// Parameters
+/// ----------
+/// a : numpy.ndarray
+///     NumPy array.
+/// zero_copy : bool, optional
+///     Share the memory and make `a` read-only, so that operations stay lazy; otherwise copy it. Default: True.
+///
+/// Returns
+/// -------
+/// array
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `a` is not a NumPy array, or if umber has no dtype for its elements.
+/// BufferError
+///     If `zero_copy` is set and the memory cannot be shared.
+///
+/// See Also
+/// --------
+/// asarray, array
+///
+/// Examples
+/// --------
+/// >>> n = np.zeros(2, dtype=np.float32)
+/// >>> a = mx.from_numpy(n)
+/// >>> n.flags.writeable
+/// False
 #[pyfunction]
 #[pyo3(signature = (a, *, zero_copy = true))]
 fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<NewArray> {

@@ -1,4 +1,4 @@
-//! What clients of NumPy's arrays read about memory: `strides`, `flags`, `tobytes`, `tofile`.
+//! NumPy-compatible attributes and methods about memory: `strides`, `flags`, `tobytes`, `tofile`.
 
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,65 +13,164 @@ use crate::array::{PyArray, noting_sizes};
 use crate::convert;
 use crate::enter::{OrRaise, enter, warn_if_traced};
 
-/// How the elements of an array lie in memory, under the names of `numpy.ndarray.flags`.
+/// Memory layout of an array, with the names of ``numpy.ndarray.flags``.
+///
+/// See Also
+/// --------
+/// array.flags
+///
+/// Examples
+/// --------
+/// >>> mx.array([[1, 2], [3, 4]]).T.flags.f_contiguous
+/// True
 #[pyclass(name = "ArrayFlags", module = "umber.core", frozen)]
 pub(super) struct ArrayFlags {
-    /// Are the elements dense, the last axis running fastest?
+    /// Whether the elements are dense, the last axis changing fastest.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.c_contiguous
+    /// True
     #[pyo3(get)]
     c_contiguous: bool,
-    /// Are the elements dense, the first axis running fastest?
+    /// Whether the elements are dense, the first axis changing fastest.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.f_contiguous
+    /// False
     #[pyo3(get)]
     f_contiguous: bool,
-    /// May a view of the array be written?
+    /// Whether a view of the array would be writable.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.writeable
+    /// True
     #[pyo3(get)]
     writeable: bool,
 }
 
 #[pymethods]
 impl ArrayFlags {
-    /// The same as `c_contiguous`.
+    /// Alias of `c_contiguous`.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.contiguous
+    /// True
     #[getter]
     fn contiguous(&self) -> bool {
         self.c_contiguous
     }
 
-    /// The same as `f_contiguous`.
+    /// Alias of `f_contiguous`.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([[1, 2], [3, 4]]).T.flags.fortran
+    /// True
     #[getter]
     fn fortran(&self) -> bool {
         self.f_contiguous
     }
 
-    /// Whether one of `c_contiguous` and `f_contiguous` holds.
+    /// Whether the array is `c_contiguous` or `f_contiguous`.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.forc
+    /// True
     #[getter]
     fn forc(&self) -> bool {
         self.c_contiguous || self.f_contiguous
     }
 
-    /// Whether `f_contiguous` holds and `c_contiguous` does not.
+    /// Whether the array is `f_contiguous` and not `c_contiguous`.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([[1, 2], [3, 4]]).T.flags.fnc
+    /// True
     #[getter]
     fn fnc(&self) -> bool {
         self.f_contiguous && !self.c_contiguous
     }
 
-    /// Elements lie at multiples of their size: always true.
+    /// Whether elements are aligned to their size: always True.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.aligned
+    /// True
     #[getter]
     fn aligned(&self) -> bool {
         true
     }
 
-    /// The array keeps its memory alive: always true.
+    /// Whether the array keeps its memory alive: always True.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.owndata
+    /// True
     #[getter]
     fn owndata(&self) -> bool {
         true
     }
 
-    /// The array stands for no other one: always false.
+    /// Whether the array is a copy to be written back to another one: always False.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.writebackifcopy
+    /// False
     #[getter]
     fn writebackifcopy(&self) -> bool {
         false
     }
 
-    /// A flag by its name in capitals, or by NumPy's letters for it: `flags["C_CONTIGUOUS"]`, `flags["C"]`.
+    /// Return a flag by its name in capitals or by NumPy's letters.
     fn __getitem__(&self, name: &str) -> PyResult<bool> {
         Ok(match name {
             "C" | "C_CONTIGUOUS" | "CONTIGUOUS" => self.c_contiguous,
@@ -107,8 +206,8 @@ fn python_bool(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// How the elements lie, and whether a view of them may be written. Inside transforms there is no memory: the layout is
-/// that of a dense array.
+/// Memory layout of an array, and whether a view would be writable. Traced arrays have no memory: their layout is that of a
+/// dense array.
 fn layout_of(py: Python<'_>, array: &PyArray) -> PyResult<(Layout, bool)> {
     let now = noting_sizes(array.get());
     if now.is_traced() {
@@ -120,7 +219,7 @@ fn layout_of(py: Python<'_>, array: &PyArray) -> PyResult<(Layout, bool)> {
     Ok((export.layout, is_writable))
 }
 
-/// Are the elements dense, the first axis running fastest?
+/// Whether the elements are dense, the first axis changing fastest.
 pub(super) fn is_column_major(layout: &Layout) -> bool {
     let axes: SmallVec<[usize; 4]> = (0..layout.ndim()).rev().collect();
     layout.shape.contains(&0) || layout.permute(&axes).is_contiguous()
@@ -128,7 +227,20 @@ pub(super) fn is_column_major(layout: &Layout) -> bool {
 
 #[pymethods]
 impl PyArray {
-    /// Bytes from an element to the next one along each axis. The array is evaluated.
+    /// Number of bytes between neighbouring elements along each axis.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///
+    /// Notes
+    /// -----
+    /// The array is evaluated.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).strides
+    /// (12, 4)
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let itemsize = self.get().dtype().size() as isize;
@@ -137,7 +249,20 @@ impl PyArray {
         PyTuple::new(py, strides)
     }
 
-    /// How the elements lie in memory, under the names of `numpy.ndarray.flags`. The array is evaluated.
+    /// Memory layout of the array, with the names of ``numpy.ndarray.flags``.
+    ///
+    /// Returns
+    /// -------
+    /// ArrayFlags
+    ///
+    /// Notes
+    /// -----
+    /// The array is evaluated.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones((2, 3)).flags.c_contiguous
+    /// True
     #[getter]
     fn flags(&self, py: Python<'_>) -> PyResult<ArrayFlags> {
         let (layout, writeable) = layout_of(py, self)?;
@@ -148,7 +273,30 @@ impl PyArray {
         })
     }
 
-    /// The bytes of the elements in row-major order ("C"), or in column-major order ("F").
+    /// Return the bytes of the elements.
+    ///
+    /// Parameters
+    /// ----------
+    /// order : {"C", "F", "A", "K"}, optional
+    ///     Row-major ("C") or column-major ("F") order. "A" and "K" are accepted and mean "C". Default: "C".
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `order` is unknown.
+    ///
+    /// Notes
+    /// -----
+    /// The array is evaluated.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([[1, 2], [3, 4]], mx.uint8).tobytes("F")
+    /// b'\x01\x03\x02\x04'
     #[pyo3(signature = (order = "C"))]
     fn tobytes<'py>(&self, py: Python<'py>, order: &str) -> PyResult<Bound<'py, PyBytes>> {
         let array = self.get();
@@ -166,7 +314,29 @@ impl PyArray {
         Ok(PyBytes::new(py, convert::dense_bytes(&dense)))
     }
 
-    /// Write the bytes of the elements, in row-major order, to a path or to an object with the method `write`.
+    /// Write the bytes of the elements, in row-major order, to a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// fid : path or file
+    ///     Path, or object with a method `write` for bytes.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the file cannot be written.
+    ///
+    /// See Also
+    /// --------
+    /// tobytes, save
+    ///
+    /// Examples
+    /// --------
+    /// >>> import io
+    /// >>> file = io.BytesIO()
+    /// >>> mx.array([1, 2], mx.uint8).tofile(file)
+    /// >>> file.getvalue()
+    /// b'\x01\x02'
     fn tofile(&self, py: Python<'_>, fid: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = self.tobytes(py, "C")?;
         if fid.hasattr("write")? {

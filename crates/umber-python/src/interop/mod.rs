@@ -1,7 +1,7 @@
-//! Memory shared with others: what goes out, what comes in, and who may write.
+//! Memory shared with other libraries: exports, imports, and write permissions.
 //!
 //! Every export holds a [`umber::memory::Lease`] on the buffer, so the memory outlives the array and is never
-//! recycled while somebody sees it; every import holds its producer until the last array over it is gone.
+//! recycled while a view exists; every import holds a reference to its producer until the last array over it is dropped.
 
 mod buffer;
 mod dlpack;

@@ -1,12 +1,12 @@
-//! Which library calls, where the protocol does not say: NumPy asks for a buffer exactly as `memoryview` does.
+//! Detect NumPy as the native caller: it requests a buffer exactly as `memoryview` does.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
-/// Frames of the interpreter between NumPy's call of `PyMemoryView_FromObject` and the class's own function, at most.
+/// Maximum number of interpreter frames between NumPy's call of `PyMemoryView_FromObject` and this class's function.
 const MAX_INTERPRETER_FRAMES: usize = 4;
 
-/// Frames of NumPy's in a row where it makes an array of an object, at least; `frombuffer`, which takes bytes, has two.
+/// Minimum number of consecutive NumPy frames when it converts an object; `frombuffer`, which takes bytes, has two.
 const MIN_NUMPY_FRAMES: usize = 3;
 
 /// The unwinder goes on to the next frame.
@@ -22,17 +22,17 @@ unsafe extern "C" {
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
 }
 
-/// What has been seen of the stack, from its top.
+/// State of the stack walk, from the top.
 struct Walk {
-    /// Where this library is in memory.
+    /// Base address of this library.
     own: *mut c_void,
-    /// Frames of the interpreter behind those of this library.
+    /// Number of interpreter frames below those of this library.
     between: usize,
-    /// Frames of NumPy's behind those.
+    /// Number of NumPy frames below those.
     inside: usize,
 }
 
-/// The library that an address lies in: where it begins, and its file.
+/// The library that contains an address: its base and its file.
 fn library_at(address: usize) -> Option<libc::Dl_info> {
     let mut found = libc::Dl_info {
         dli_fname: ptr::null(),
@@ -62,7 +62,7 @@ extern "C" fn look(context: *mut c_void, walk: *mut c_void) -> c_int {
     if walk.inside > 0 || walk.between > MAX_INTERPRETER_FRAMES { STOP } else { NEXT }
 }
 
-/// Is NumPy making an array of an object, by a function of the interpreter that called this library?
+/// Whether this library is called by NumPy, through the interpreter, to convert an object to an array.
 #[cold]
 pub(super) fn is_numpy_converting() -> bool {
     let Some(library) = library_at(look as *const () as usize) else { return false };

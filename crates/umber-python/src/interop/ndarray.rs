@@ -1,13 +1,12 @@
-//! NumPy's arrays, read where they lie.
+//! Import of NumPy arrays by their C structure.
 //!
-//! Asked by the buffer protocol, NumPy writes a format and copies lengths and strides for every view, and looks for those it
-//! made before. The head of its structure is part of its binary interface, which the macros `PyArray_DATA`, `PyArray_DIMS` and
-//! their like compile into every extension; whether it is as published here is checked once, against what an array
-//! tells of itself.
+//! For each request by the buffer protocol, NumPy creates a format string and copies shape and strides. Reading its structure
+//! is faster. The head of the structure is part of NumPy's ABI: macros such as `PyArray_DATA` and `PyArray_DIMS` compile it
+//! into every extension. It is checked once, against the attributes of an array.
 //!
-//! Invariants: only objects whose class is `numpy.ndarray` itself are read, with the interpreter lock held, and what is read is
-//! copied before the lock can be let go of, since a program may give the array another shape. A reference keeps the
-//! memory as a buffer would: NumPy does not count buffers, and `resize` asks for references alone.
+//! Invariants: only objects whose class is exactly `numpy.ndarray` are read, with the interpreter lock held. The values are
+//! copied before the lock is released, since a program may then reshape the array. A reference keeps the memory alive as a
+//! buffer would: NumPy does not count buffers, and `resize` checks the reference count only.
 
 use std::ffi::c_int;
 use std::slice;

@@ -1,4 +1,4 @@
-//! NumPy's own protocols, outwards: `__array__` and `__array_interface__`.
+//! Export by NumPy's protocols: `__array__` and `__array_interface__`.
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
@@ -47,9 +47,35 @@ pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
 
 #[pymethods]
 impl PyArray {
-    /// This array as a NumPy array: a view unless `copy` is true or `dtype` differs.
+    /// Convert to a NumPy array.
     ///
-    /// bfloat16 and floats of eight bits need the package ml_dtypes.
+    /// Parameters
+    /// ----------
+    /// dtype : numpy.dtype, optional
+    ///     Type of the elements. Default: the same.
+    /// copy : bool, optional
+    ///     True always copies; False raises where a copy is necessary. Default: None, copy only to convert the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     View of this array's memory, or a copy.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If NumPy does not know the dtype.
+    /// ValueError
+    ///     If `copy` is False and the dtype differs; the exception is also a BufferError.
+    ///
+    /// Notes
+    /// -----
+    /// bfloat16 and float8 arrays require the package ml_dtypes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> np.asarray(mx.array([1, 2])).sum()
+    /// np.int64(3)
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
@@ -76,6 +102,21 @@ impl PyArray {
     }
 
     /// NumPy's array interface, version 3.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     Values of "shape", "typestr", "data", "strides" and "version".
+    ///
+    /// Raises
+    /// ------
+    /// AttributeError
+    ///     If the interface has no type for the elements, such as bfloat16.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1, 2]).__array_interface__["typestr"]
+    /// '<i4'
     #[getter]
     fn __array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let py = slf.py();
@@ -105,7 +146,17 @@ impl PyArray {
         Ok(interface)
     }
 
-    /// What arrays on a CUDA device have; this array is on the CPU.
+    /// CUDA array interface: not available, because the memory is the CPU's.
+    ///
+    /// Raises
+    /// ------
+    /// AttributeError
+    ///     Always.
+    ///
+    /// Examples
+    /// --------
+    /// >>> hasattr(mx.array([1, 2]), "__cuda_array_interface__")
+    /// False
     #[getter]
     fn __cuda_array_interface__(&self) -> PyResult<Py<PyAny>> {
         Err(PyAttributeError::new_err(

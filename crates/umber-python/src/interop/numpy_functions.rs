@@ -1,8 +1,10 @@
 //! NumPy's functions on arrays: `__array_ufunc__` (NEP 13) and `__array_function__` (NEP 18).
 //!
-//! What umber has under the same or an agreed name, with the arguments given, answers with arrays of umber. Everything
-//! else is left to NumPy, which gets views of the arrays and answers with its own; only what would write into an array
-//! of umber is refused. Inside transforms a view cannot be had, so that nothing drops out of a gradient in silence.
+//! If umber has a function of the same or an equivalent name that accepts the arguments, it is called and returns arrays of
+//! umber. All other functions run in NumPy on views of the arrays and return NumPy arrays; functions that would write into an
+//! array of umber raise TypeError. Traced arrays have no views, so a gradient is never lost silently.
+//!
+//! One subject: the dispatch of NumPy's functions to umber's.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,10 +18,10 @@ use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
-/// NumPy's name, ours.
+/// NumPy's name, umber's name.
 const RENAMED: [(&str, &str); 2] = [("copy", "array"), ("psi", "digamma")];
 
-/// A ufunc, its reduction, its scan.
+/// A ufunc, its reduction and its scan.
 const FOLDS: [(&str, &str, Option<&str>); 7] = [
     ("add", "sum", Some("cumsum")),
     ("multiply", "prod", Some("cumprod")),
@@ -33,11 +35,11 @@ const FOLDS: [(&str, &str, Option<&str>); 7] = [
 /// Functions that write into their first argument.
 const WRITERS: [&str; 6] = ["copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"];
 
-/// Functions that make arrays to be written into, which views of arrays of umber would not let through.
+/// Functions that create arrays to be written, which views of umber's arrays would not allow.
 const MAKERS: [&str; 4] = ["empty_like", "zeros_like", "ones_like", "full_like"];
 
-/// Functions that compute nothing: programs make NumPy's arrays of whatever they are given with them, and hand those to code
-/// that takes no others. Outside of transforms they return NumPy's arrays.
+/// Conversion functions: programs use them to get NumPy arrays for code that accepts no others. Outside transforms they return
+/// NumPy arrays.
 const COERCIONS: [&str; 20] = [
     "atleast_1d",
     "atleast_2d",
@@ -64,8 +66,8 @@ const COERCIONS: [&str; 20] = [
 /// Functions that join a sequence of arrays.
 const JOINS: [&str; 6] = ["append", "column_stack", "concatenate", "dstack", "hstack", "vstack"];
 
-/// Does a function join lists of numbers with arrays? The numbers are of double precision to NumPy, and would be rounded to
-/// float32 here.
+/// Whether a function joins lists of numbers with arrays. The numbers are float64 in NumPy, and would be rounded to float32
+/// here.
 fn joins_numbers(name: &str, args: &Bound<'_, PyTuple>) -> bool {
     let holds_numbers = |item: &Bound<'_, PyAny>| {
         let is_sequence = item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>();
@@ -80,7 +82,7 @@ fn joins_numbers(name: &str, args: &Bound<'_, PyTuple>) -> bool {
         })
 }
 
-/// A call on its way: function, arguments, and what NumPy asks for beside them.
+/// A pending call: function, arguments, and NumPy's additional options.
 struct Call<'py> {
     function: Bound<'py, PyAny>,
     args: Vec<Bound<'py, PyAny>>,
@@ -101,7 +103,7 @@ fn twin<'py>(py: Python<'py>, module: &str, name: &str) -> Option<Bound<'py, PyA
     home.getattr(name).ok().filter(PyAnyMethods::is_callable)
 }
 
-/// The name of one of NumPy's functions.
+/// The name of a NumPy function.
 fn name_of(function: &Bound<'_, PyAny>, protocol: &str) -> PyResult<String> {
     let name = function.getattr("__name__").and_then(|name| name.extract());
     name.or_else(|_| {
@@ -123,7 +125,7 @@ fn is_known(ufunc: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     Ok(special.is_some_and(|special| special.getattr(name).is_ok_and(|own| own.is(ufunc))))
 }
 
-/// Objects with their own idea of NumPy's functions, which should be asked instead.
+/// Whether an object of another library overrides NumPy's functions, which then takes precedence.
 fn is_foreign(object: &Bound<'_, PyAny>, protocol: &str) -> PyResult<bool> {
     if object.is_instance_of::<PyArray>() || !object.hasattr(protocol)? {
         return Ok(false);
@@ -210,7 +212,7 @@ fn store<'py>(out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<(
     Ok(())
 }
 
-/// The result itself, or stored in the places of `out`.
+/// Return the result, or store it in `out`.
 fn delivered<'py>(result: Bound<'py, PyAny>, outs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [out] = outs else {
         if outs.is_empty() {
@@ -253,7 +255,7 @@ fn dtype_of(kwargs: &Bound<'_, PyDict>) -> PyResult<Result<Option<DtypeArg>, ()>
 }
 
 impl<'py> Call<'py> {
-    /// Does our function take these arguments?
+    /// Whether umber's function accepts these arguments.
     fn binds(&self) -> PyResult<bool> {
         let py = self.function.py();
         let signature = py.import("inspect")?.call_method1("signature", (&self.function,))?;
@@ -264,7 +266,7 @@ impl<'py> Call<'py> {
         let py = self.function.py();
         let mut args = Vec::with_capacity(self.args.len());
         for arg in self.args {
-            // NumPy computes in the dtype asked for.
+            // NumPy computes in the requested dtype.
             let cast = match self.dtype {
                 Some(dtype) if arg.hasattr("shape")? => {
                     let array = convert::array(&arg, None)?;
@@ -279,7 +281,7 @@ impl<'py> Call<'py> {
     }
 }
 
-/// The call of ours that a method of a ufunc stands for; `None` if there is none.
+/// The equivalent call of umber for a method of a ufunc; `None` if there is none.
 fn ufunc_call<'py>(
     ufunc: &Bound<'py, PyAny>,
     method: &str,
@@ -292,7 +294,7 @@ fn ufunc_call<'py>(
         return Ok(None);
     }
     let kwargs = kwargs.copy()?;
-    // A condition that holds everywhere is none.
+    // `where=True` is no condition.
     if kwargs
         .get_item("where")?
         .is_some_and(|all| all.is_exact_instance_of::<PyBool>() && all.is_truthy().unwrap_or(false))
@@ -376,10 +378,10 @@ fn parameters(function: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
         .collect()
 }
 
-/// Arguments in the order and under the names of our function.
+/// Arguments in the order and under the names of umber's function.
 type Arranged<'py> = (Vec<Bound<'py, PyAny>>, Bound<'py, PyDict>);
 
-/// Arguments bound to NumPy's parameters, arranged for ours; `None` if one has no place there and is not its default.
+/// Map arguments bound to NumPy's parameters to umber's; `None` if one has no counterpart and is not its default.
 fn arranged<'py>(bound: &Bound<'py, PyAny>, own: &[Parameter]) -> PyResult<Option<Arranged<'py>>> {
     let theirs = bound.getattr("signature")?.getattr("parameters")?;
     let (mut args, kwargs) = (Vec::new(), PyDict::new(bound.py()));
@@ -396,7 +398,7 @@ fn arranged<'py>(bound: &Bound<'py, PyAny>, own: &[Parameter]) -> PyResult<Optio
             kwargs.update(value.cast()?)?;
             continue;
         }
-        // What must be given has its place, whatever it is called.
+        // Required parameters correspond by position, whatever their names.
         let fits = own.get(args.len()).is_some_and(|own| {
             own.kind == "POSITIONAL_ONLY"
                 || own.kind == "POSITIONAL_OR_KEYWORD" && (own.name == name || own.is_required)
@@ -416,7 +418,7 @@ fn arranged<'py>(bound: &Bound<'py, PyAny>, own: &[Parameter]) -> PyResult<Optio
     Ok(Some((args, kwargs)))
 }
 
-/// The call of ours that a function of NumPy with these arguments stands for; `None` if there is none.
+/// The equivalent call of umber for a NumPy function with these arguments; `None` if there is none.
 fn function_call<'py>(
     function: &Bound<'py, PyAny>,
     given: &Bound<'py, PyTuple>,
@@ -436,7 +438,7 @@ fn function_call<'py>(
             Some(arranged) => arranged,
             None => return Ok(None),
         },
-        // Without a signature to go by, the arguments go on as they came.
+        // Without a signature, the arguments are passed unchanged.
         Err(_) => (given.iter().collect(), named.copy()?),
     };
     let dtype = if own.iter().any(|own| own.name == "dtype") { Ok(None) } else { dtype_of(&kwargs)? };
@@ -447,7 +449,39 @@ fn function_call<'py>(
 
 #[pymethods]
 impl PyArray {
-    /// NumPy's ufuncs on arrays: ours of the same name where there is one.
+    /// Run a NumPy ufunc on arrays: umber's function of the same name, where there is one.
+    ///
+    /// Parameters
+    /// ----------
+    /// ufunc : numpy.ufunc
+    ///     The ufunc.
+    /// method : str
+    ///     How it was called: "__call__", "reduce", "accumulate" and so on.
+    /// *inputs : array_like
+    ///     Operands.
+    /// **kwargs : object
+    ///     Further arguments of the ufunc.
+    ///
+    /// Returns
+    /// -------
+    /// array or object
+    ///     An array from umber's function; otherwise what NumPy returns for views of the arrays.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `out` is an array and `where` is given.
+    /// ValueError
+    ///     If an array without a value, inside a transform, would have to be converted to a NumPy array.
+    ///
+    /// Notes
+    /// -----
+    /// Implements NEP 13.
+    ///
+    /// Examples
+    /// --------
+    /// >>> np.sin(mx.array([0.0]))
+    /// array([0], dtype=float32)
     #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
     fn __array_ufunc__<'py>(
         slf: &Bound<'py, Self>,
@@ -494,7 +528,39 @@ impl PyArray {
         if writes { delivered(result, &outs) } else { Ok(result) }
     }
 
-    /// NumPy's other functions on arrays: ours of the same name where there is one.
+    /// Run a NumPy function on arrays: umber's function of the same name, where there is one.
+    ///
+    /// Parameters
+    /// ----------
+    /// func : callable
+    ///     NumPy's function.
+    /// types : sequence of type
+    ///     Types that implement the protocol.
+    /// args : tuple
+    ///     Positional arguments.
+    /// kwargs : dict
+    ///     Keyword arguments.
+    ///
+    /// Returns
+    /// -------
+    /// array or object
+    ///     An array from umber's function; otherwise what NumPy returns for views of the arrays.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If NumPy's function would write into an array.
+    /// ValueError
+    ///     If an array without a value, inside a transform, would have to be converted to a NumPy array.
+    ///
+    /// Notes
+    /// -----
+    /// Implements NEP 18.
+    ///
+    /// Examples
+    /// --------
+    /// >>> np.concatenate([mx.array([1.0]), mx.array([2.0])])
+    /// array([1, 2], dtype=float32)
     fn __array_function__<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,
@@ -541,7 +607,7 @@ impl PyArray {
         let result = match call {
             None => by_numpy(),
             Some(call) => call.run().or_else(|refused| {
-                // What ours does not take NumPy's may, unless derivatives would be lost by it.
+                // NumPy's function may accept the arguments instead, unless a derivative would be lost.
                 let is_refusal =
                     refused.is_instance_of::<PyTypeError>(py) || refused.is_instance_of::<PyValueError>(py);
                 if !is_refusal || is_traced {

@@ -13,30 +13,71 @@ use super::path_or_file::{PathOrFile, place, source_of};
 use crate::enter::{OrRaise, enter};
 use crate::new_array::NewArray;
 
-/// Load an array or several from a file: npy, npz, safetensors or GGUF.
+/// Load an array, or several by name, from an npy, npz, safetensors or GGUF file.
 ///
-/// `file` is a path or a file open in binary mode, `format` one of `"npy"`, `"npz"`, `"safetensors"` and `"gguf"`; without
-/// it the extension tells the format, and where that says nothing the content does. An npy file gives an array, the
-/// others a dict of arrays by name. With `return_metadata` they give `(arrays, metadata)`: the texts of a safetensors
-/// file, the values of a GGUF file (arrays, texts, lists of texts), the texts among the members of an npz file.
+/// Parameters
+/// ----------
+/// file : path or file
+///     A path, or a file open in binary mode.
+/// format : {"npy", "npz", "safetensors", "gguf"}, optional
+///     Format of the file. Default: the one that its extension or its content tells.
+/// return_metadata : bool, optional
+///     Return the metadata, too; not for npy files. Default: False.
+/// mmap : bool, optional
+///     Map the file into memory instead of reading it. Default: True.
+/// float8 : bool, optional
+///     Load safetensors elements of F8_E4M3 and F8_E8M0 as float8_e4m3fn and float8_e8m0fnu instead of uint8. Default:
+///     False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
 ///
-/// The arrays are the file itself, mapped and read-only: loading reads nothing but the header, data is read when it is
-/// used, and processes that load the same file share its memory. Compressed members of npz files, blocks of quantised
-/// GGUF tensors, elements of the other byte order, and files that are no files of the system are read at once; elements
-/// that do not lie at a multiple of their size are copied when they are used. A file that is replaced, as all functions
-/// here that save replace it, stays as it was for those who have loaded it. But one that is cut short or overwritten in
-/// place takes the memory away: reading what is gone ends the process with SIGBUS, and reading what was overwritten
-/// gives the new bytes. With `mmap=False` all is read at once, and what happens to the file does not matter.
+/// Returns
+/// -------
+/// array or dict of array
+///     An array for an npy file, otherwise arrays by name. With `return_metadata` a pair ``(arrays, metadata)``: the
+///     strings of a safetensors file, the values of a GGUF file (arrays, strings, lists of strings), or the text members
+///     of an npz file.
 ///
-/// Of a GGUF file, tensors of types Q4_0, Q4_1 and Q8_0 stay quantised: `name.weight` (packed, uint32), `name.scales` and
-/// `name.biases` (float16) with groups of 32, as `quantized_matmul` takes them. Other quantised types become float16.
+/// Raises
+/// ------
+/// TypeError
+///     If `file` is neither a path nor a file, or if elements have a type without a dtype.
+/// FileNotFoundError
+///     If there is no such file.
+/// OSError
+///     If the file cannot be read.
+/// ValueError
+///     If the file is damaged, of unknown format, of another format than its extension or `format` says, or an archive
+///     without arrays.
 ///
-/// Tensors of a safetensors file in F8_E4M3 and F8_E8M0 are their bits in uint8, as MLX has them, and with `float8=True`
-/// float8_e4m3fn and float8_e8m0fnu, which `view` makes of the bits as well.
+/// See Also
+/// --------
+/// save, savez, save_safetensors, save_gguf
 ///
-/// Raises FileNotFoundError or OSError where the file cannot be read, ValueError where it is damaged, in no known
-/// format, in another than its extension says, or an archive without arrays, and TypeError where its elements have no
-/// dtype. Pickled objects are never loaded; the error about a PyTorch checkpoint says how to convert it.
+/// Notes
+/// -----
+/// A mapped file is read only when its arrays are used, and processes that load the same file share its memory. The
+/// arrays are read-only memory; updating one makes a copy. Compressed members of npz files, blocks of quantised GGUF
+/// tensors, elements of the other byte order, and file objects without a file descriptor are read immediately. Unaligned
+/// elements are copied when they are used.
+///
+/// The save functions replace a file instead of overwriting it, so arrays mapped from it stay valid. If another program
+/// truncates a mapped file, reading the missing part ends the process with SIGBUS; if it overwrites the file in place,
+/// the arrays change. Use ``mmap=False`` for such files.
+///
+/// GGUF tensors of types Q4_0, Q4_1 and Q8_0 stay quantised: ``name.weight`` (packed, uint32), ``name.scales`` and
+/// ``name.biases`` (float16), in groups of 32, as `quantized_matmul` takes them. Other quantised types become float16.
+///
+/// Pickled objects are never loaded; the error for a PyTorch checkpoint explains how to convert it.
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     mx.savez(f"{folder}/a.npz", x=mx.ones(2), n=mx.array(3))
+/// ...     arrays = mx.load(f"{folder}/a.npz", mmap=False)
+/// >>> arrays
+/// {'x': array([1, 1], dtype=float32), 'n': array(3, dtype=int32)}
 #[pyfunction]
 #[pyo3(signature = (file, /, format = None, return_metadata = false, *, mmap = true, float8 = false, stream = None))]
 fn load<'py>(
@@ -94,7 +135,7 @@ fn load<'py>(
     if return_metadata { Ok((arrays, metadata).into_pyobject(py)?.into_any()) } else { Ok(arrays.into_any()) }
 }
 
-/// Floats of eight bits as MLX, which has no dtype for them, gives those that it reads.
+/// Convert float8 arrays to uint8, as MLX, which has no dtype for them, loads them.
 fn show_bits(array: &mut Array) -> umber_core::Result<()> {
     if matches!(array.dtype(), DType::Float8E4M3Fn | DType::Float8E8M0Fnu)
         && let Some(storage) = array.storage()

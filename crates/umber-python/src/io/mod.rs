@@ -1,4 +1,4 @@
-//! Files: `load`, `save` and its kin.
+//! Files: `load` and the save functions.
 
 mod load;
 mod path_or_file;

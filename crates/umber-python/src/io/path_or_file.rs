@@ -1,4 +1,4 @@
-//! Where a file is: on the disk, or an open file of Python's.
+//! The argument `file`: a path, or an open Python file.
 
 use std::fs::{self, File};
 use std::ops::Range;
@@ -17,13 +17,13 @@ use umber_io::{Format, Mapping, Source, npy};
 use crate::enter::{carry, enter};
 use crate::error_text::shortened;
 
-/// What the argument `file` says.
+/// The argument `file`.
 pub(super) enum PathOrFile {
     Path(PathBuf),
     Object(Py<PyAny>),
 }
 
-/// Read the argument `file`, of which an object must have `method`.
+/// Parse the argument `file`; an object must have `method`.
 pub(super) fn place(op: &str, file: &Bound<'_, PyAny>, method: &str) -> PyResult<PathOrFile> {
     let py = file.py();
     match file.extract::<PathBuf>() {
@@ -34,7 +34,7 @@ pub(super) fn place(op: &str, file: &Bound<'_, PyAny>, method: &str) -> PyResult
                 shortened(file)
             )));
         }
-        // What the object's own lines raise is not about its class.
+        // Exceptions of the object's own code are passed on.
         Err(error) if !error.is_instance_of::<PyTypeError>(py) || error.traceback(py).is_some() => {
             return Err(error);
         }
@@ -55,7 +55,7 @@ pub(super) fn place(op: &str, file: &Bound<'_, PyAny>, method: &str) -> PyResult
     )))
 }
 
-/// What errors call an open file.
+/// Name of an open file in messages.
 fn name_of(file: &Bound<'_, PyAny>) -> PyResult<String> {
     match file.getattr("name") {
         Ok(name) if name.is_instance_of::<PyString>() => name.extract(),
@@ -63,7 +63,7 @@ fn name_of(file: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// The rest of an open file, which is read to its end, or to that of the one array of an npy file.
+/// Read the rest of an open file, or for an npy file the bytes of one array.
 pub(super) fn source_of(
     py: Python<'_>,
     file: &Bound<'_, PyAny>,
@@ -88,7 +88,7 @@ pub(super) fn source_of(
     enter(py, move || Source::from_bytes(&bytes, &name))
 }
 
-/// The file that Python's object stands for and where it stands in it, if the two hold the same bytes.
+/// The system file behind a Python file object and its position, if both hold the same bytes.
 fn plain(file: &Bound<'_, PyAny>, mapping: Mapping) -> PyResult<Option<(File, u64)>> {
     let io = file.py().import("io")?;
     let is_exactly = |object: &Bound<'_, PyAny>, class: &str| -> PyResult<bool> {
@@ -101,7 +101,7 @@ fn plain(file: &Bound<'_, PyAny>, mapping: Mapping) -> PyResult<Option<(File, u6
     if !is_plain {
         return Ok(None);
     }
-    // What cannot tell its place, a pipe for one, is read.
+    // A file without a position, such as a pipe, is read.
     let Ok(start) = file.call_method0("tell").and_then(|at| at.extract::<u64>()) else { return Ok(None) };
     file.call_method0("flush")?;
     let descriptor: i32 = file.call_method0("fileno")?.extract()?;
@@ -110,7 +110,7 @@ fn plain(file: &Bound<'_, PyAny>, mapping: Mapping) -> PyResult<Option<(File, u6
     Ok(is_file.then_some((own, start)))
 }
 
-/// The bytes of an open file.
+/// Read the bytes of an open file.
 fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult<Vec<u8>> {
     let take = |count: Option<usize>| -> PyResult<Vec<u8>> {
         let data = file.call_method1("read", (count.map_or(-1, |count| count as i64),))?;
@@ -144,7 +144,7 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
         };
         return npy::bytes_from(name, &mut take).map_err(crate::enter::to_exception);
     }
-    // One read may give less than all there is.
+    // One read may return fewer bytes than requested.
     loop {
         let more = take(None)?;
         if more.is_empty() {
@@ -154,7 +154,7 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
     }
 }
 
-/// Bytes and more of them.
+/// Concatenate bytes.
 fn grown(mut bytes: Vec<u8>, more: &[u8]) -> PyResult<Vec<u8>> {
     bytes.try_reserve(more.len()).map_err(|_| {
         PyMemoryError::new_err(format!(
@@ -166,7 +166,7 @@ fn grown(mut bytes: Vec<u8>, more: &[u8]) -> PyResult<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The addresses where this process has mapped the file that Python's object writes to, if it stands for one.
+/// The address ranges where this process maps the file that a Python file object writes, if there is one.
 fn mappings(file: &Bound<'_, PyAny>) -> Vec<Range<usize>> {
     let descriptor = file.call_method0("fileno").and_then(|descriptor| descriptor.extract::<i32>());
     let Ok(own) = descriptor.map(|descriptor| fs::metadata(format!("/dev/fd/{descriptor}"))) else {
@@ -174,8 +174,8 @@ fn mappings(file: &Bound<'_, PyAny>) -> Vec<Range<usize>> {
     };
     let Ok(inode) = own.map(|own| own.ino().to_string()) else { return Vec::new() };
     let maps = fs::read("/proc/self/maps").unwrap_or_default();
-    // Addresses, rights, offset, device, inode. Some file systems tell another device than `stat`, so that the inode
-    // decides: one of the same number elsewhere costs a copy.
+    // Fields: addresses, permissions, offset, device, inode. Some file systems report another device than `stat`, so only the
+    // inode is compared: an equal one on another device costs a copy.
     let range = |line: &str| -> Option<Range<usize>> {
         let mut words = line.split_ascii_whitespace();
         let (start, end) = words.next()?.split_once('-')?;
@@ -186,7 +186,7 @@ fn mappings(file: &Bound<'_, PyAny>) -> Vec<Range<usize>> {
     String::from_utf8_lossy(&maps).lines().filter_map(range).collect()
 }
 
-/// Copy the arrays that lie in the very file that is about to be written in place, or are still to be computed of such.
+/// Copy arrays that are mapped from the file about to be written in place, or that depend on such arrays.
 pub(super) fn copy_from_target<'a>(
     file: &Bound<'_, PyAny>,
     arrays: impl Iterator<Item = &'a mut Array>,
@@ -207,11 +207,11 @@ pub(super) fn copy_from_target<'a>(
     Ok(())
 }
 
-/// Hand bytes to an open file of Python's, all of them.
+/// Write all bytes to a Python file.
 pub(super) fn put(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResult<()> {
     while !bytes.is_empty() {
         let written = file.bind(py).call_method1("write", (PyBytes::new(py, bytes),))?;
-        // Files without a buffer may take a part; other objects need not say how much they took.
+        // Unbuffered files may write a part; other objects need not return a number.
         let taken = if written.is_none() {
             if file.bind(py).is_instance(&py.import("io")?.getattr("RawIOBase")?)? {
                 return Err(PyBlockingIOError::new_err(

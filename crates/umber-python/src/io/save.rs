@@ -17,7 +17,7 @@ use crate::enter::{carry, enter, warn_if_traced};
 use crate::error_text::shortened;
 use crate::interop::Copying;
 
-/// The path with the format's extension, which is added where it is missing.
+/// Append the format's extension to a path if it is missing.
 fn with_extension(path: PathBuf, format: Format) -> PathBuf {
     let extension = format!(".{}", format.name());
     let mut name = path.into_os_string();
@@ -27,7 +27,7 @@ fn with_extension(path: PathBuf, format: Format) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Save through `body` into a path or an open file of Python's, telling `progress` how far it is.
+/// Save through `body` to a path or a Python file, and report to `progress`.
 fn write(
     py: Python<'_>,
     op: &'static str,
@@ -65,7 +65,7 @@ fn write(
     })
 }
 
-/// An array, or what shares memory as one.
+/// Convert an array, or an object that shares its memory.
 fn array_of(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
     if let Ok(array) = value.cast::<PyArray>() {
         let array = array.get().get();
@@ -81,7 +81,7 @@ fn array_of(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
     }
 }
 
-/// A text that a file can say.
+/// Extract a string that can be encoded as UTF-8.
 fn text_of(op: &str, what: &str, text: &Bound<'_, PyAny>) -> PyResult<String> {
     if !text.is_instance_of::<PyString>() {
         let class = text.get_type().name()?;
@@ -106,16 +106,43 @@ fn named_arrays(op: &str, arrays: &Bound<'_, PyDict>) -> PyResult<Vec<(String, A
         .collect()
 }
 
-/// Save one array into an npy file.
+/// Save an array to an npy file.
 ///
-/// `file` is a path, to which `.npy` is added where it is missing, or a file open in binary mode. NumPy has no word for
-/// bfloat16: it is written as elements of two bytes (`<V2`), which `load` and MLX read as bfloat16.
+/// Parameters
+/// ----------
+/// file : path or file
+///     A path, to which ``.npy`` is added if it is missing, or a file open in binary mode.
+/// arr : array
+///     Array, or object that shares its memory, such as a NumPy array.
+/// progress : callable, optional
+///     Called as ``progress(written, total)`` with numbers of bytes; an exception that it raises stops the saving.
+///     Default: None.
 ///
-/// A path is written whole or not at all: into a file beside it that takes its place, keeping its permissions, once all
-/// is on the disk. So a failure leaves what was there, and an array may be saved over the file it is mapped from.
-/// `progress` is called with the bytes of arrays that are written and their number in all; what it raises ends the saving.
+/// Raises
+/// ------
+/// TypeError
+///     If `file` is neither a path nor a file, or if `arr` is not an array.
+/// OSError
+///     If the file cannot be written.
 ///
-/// Raises OSError where the file cannot be written.
+/// See Also
+/// --------
+/// load, savez, save_safetensors
+///
+/// Notes
+/// -----
+/// A path is written atomically: a temporary file beside it replaces it, keeping its permissions, once all data is on the
+/// disk. So a failure leaves an existing file unchanged, and an array may be saved over the file from which it is mapped.
+/// bfloat16 has no name in the format: it is written as elements of two bytes (``<V2``), which `load` and MLX read as
+/// bfloat16.
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     mx.save(f"{folder}/a.npy", mx.array([1, 2]))
+/// ...     mx.load(f"{folder}/a.npy", mmap=False)
+/// array([1, 2], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (file, arr, *, progress = None))]
 fn save(
@@ -141,7 +168,7 @@ fn write_npz(
     let mut progress = None;
     for (name, value) in kwargs.into_iter().flatten() {
         let name = text_of(op, "a name", &name)?;
-        // An array may have this name too, but no array can be called.
+        // An array may have this name, too, but arrays are not callable.
         if name == "progress" && (value.is_callable() || value.is_none()) {
             progress = Some(value).filter(|value| !value.is_none());
             continue;
@@ -163,13 +190,41 @@ fn write_npz(
     write(py, op, file, Format::Npz, progress, move |target| npz::save(target, &arrays, compression))
 }
 
-/// Save several arrays into an npz file, a zip archive of npy files: `args` as `arr_0`, `arr_1` and so on, `kwargs` by name.
+/// Save several arrays to an npz file, an uncompressed zip archive of npy files.
 ///
-/// `file` is a path, to which `.npz` is added where it is missing, or a file open in binary mode. Arrays lie in the file
-/// as in memory, each at a multiple of 64 bytes, so that `load` maps them. Paths are written whole or not at all, as by
-/// `save`. A function given as `progress` is told how far the saving is, as in `save`; an array may have that name as well.
+/// Parameters
+/// ----------
+/// file : path or file
+///     A path, to which ``.npz`` is added if it is missing, or a file open in binary mode.
+/// *args : array
+///     Arrays that are saved as ``arr_0``, ``arr_1`` and so on.
+/// **kwargs : array
+///     Arrays that are saved by name. A callable `progress` is not saved but called as in `save`.
 ///
-/// Raises ValueError where two arrays have one name, and OSError where the file cannot be written.
+/// Raises
+/// ------
+/// TypeError
+///     If `file` is neither a path nor a file, or if an argument is not an array.
+/// ValueError
+///     If two arrays have the same name.
+/// OSError
+///     If the file cannot be written.
+///
+/// See Also
+/// --------
+/// load, savez_compressed, save
+///
+/// Notes
+/// -----
+/// Arrays are aligned to 64 bytes, so that `load` can map them. Paths are written atomically, as in `save`.
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     mx.savez(f"{folder}/a.npz", mx.ones(2), n=mx.array(3))
+/// ...     mx.load(f"{folder}/a.npz", mmap=False)
+/// {'n': array(3, dtype=int32), 'arr_0': array([1, 1], dtype=float32)}
 #[pyfunction]
 #[pyo3(signature = (file, *args, **kwargs))]
 fn savez(
@@ -180,9 +235,42 @@ fn savez(
     write_npz("savez", file, args, kwargs, npz::Compression::None)
 }
 
-/// Save several arrays into an npz file as `savez` does, each made smaller with deflate.
+/// Save several arrays to an npz file, compressed with deflate.
 ///
-/// `load` unpacks the arrays instead of mapping them. `progress` counts the bytes of arrays as they are in memory.
+/// Parameters
+/// ----------
+/// file : path or file
+///     A path, to which ``.npz`` is added if it is missing, or a file open in binary mode.
+/// *args : array
+///     Arrays that are saved as ``arr_0``, ``arr_1`` and so on.
+/// **kwargs : array
+///     Arrays that are saved by name. A callable `progress` is not saved but called as in `save`, with numbers of
+///     uncompressed bytes.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `file` is neither a path nor a file, or if an argument is not an array.
+/// ValueError
+///     If two arrays have the same name.
+/// OSError
+///     If the file cannot be written.
+///
+/// See Also
+/// --------
+/// load, savez
+///
+/// Notes
+/// -----
+/// `load` decompresses the arrays instead of mapping them.
+///
+/// Examples
+/// --------
+/// >>> import os, tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     mx.savez_compressed(f"{folder}/a.npz", x=mx.zeros(10000))
+/// ...     os.path.getsize(f"{folder}/a.npz") < 1000
+/// True
 #[pyfunction]
 #[pyo3(signature = (file, *args, **kwargs))]
 fn savez_compressed(
@@ -193,13 +281,43 @@ fn savez_compressed(
     write_npz("savez_compressed", file, args, kwargs, npz::Compression::Deflate)
 }
 
-/// Save arrays by name, and texts by name, into a safetensors file.
+/// Save arrays and strings by name to a safetensors file.
 ///
-/// `file` is a path, to which `.safetensors` is added where it is missing, or a file open in binary mode. Data begins at
-/// a multiple of 64 bytes and every element lies at a multiple of its size, so that `load` maps it. Paths are written
-/// whole or not at all and `progress` is told how far the saving is, as in `save`.
+/// Parameters
+/// ----------
+/// file : path or file
+///     A path, to which ``.safetensors`` is added if it is missing, or a file open in binary mode.
+/// arrays : dict of array
+///     Arrays by name.
+/// metadata : dict of str, optional
+///     Strings by name. Default: none.
+/// progress : callable, optional
+///     Called as ``progress(written, total)`` with numbers of bytes, as in `save`. Default: None.
 ///
-/// Raises TypeError for a dtype that the format has no word for (complex128), and OSError where the file cannot be written.
+/// Raises
+/// ------
+/// TypeError
+///     If an argument has the wrong type, or if the format has no type for a dtype (complex128).
+/// OSError
+///     If the file cannot be written.
+///
+/// See Also
+/// --------
+/// load, save_gguf, savez
+///
+/// Notes
+/// -----
+/// Data starts at a multiple of 64 bytes and elements are aligned to their size, so that `load` can map them. Paths are
+/// written atomically, as in `save`.
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     mx.save_safetensors(f"{folder}/a.safetensors", {"x": mx.ones(2)}, {"step": "10"})
+/// ...     arrays, metadata = mx.load(f"{folder}/a.safetensors", return_metadata=True)
+/// >>> metadata
+/// {'step': '10'}
 #[pyfunction]
 #[pyo3(signature = (file, arrays, metadata = None, *, progress = None))]
 fn save_safetensors(
@@ -226,15 +344,45 @@ fn save_safetensors(
     })
 }
 
-/// Save arrays by name, and metadata by name, into a GGUF file (version 3).
+/// Save arrays and metadata by name to a GGUF file (version 3).
 ///
-/// `file` is a path, to which `.gguf` is added where it is missing, or a file open in binary mode. Metadata are arrays of
-/// no or one axis (of integers, bool, float32 or float64), numbers, texts, lists of texts, and lists of arrays and lists;
-/// the integer `general.alignment` says what the places of arrays in the file are multiples of, otherwise 32. Paths are
-/// written whole or not at all and `progress` is told how far the saving is, as in `save`.
+/// Parameters
+/// ----------
+/// file : path or file
+///     A path, to which ``.gguf`` is added if it is missing, or a file open in binary mode.
+/// arrays : dict of array
+///     Arrays by name.
+/// metadata : dict, optional
+///     Values by name: arrays of at most one axis (integers, bool, float32 or float64), numbers, strings, lists of
+///     strings, and lists of arrays and lists. Default: none.
+/// progress : callable, optional
+///     Called as ``progress(written, total)`` with numbers of bytes, as in `save`. Default: None.
 ///
-/// Raises TypeError for a dtype that the format has no word for (bool, unsigned integers, complex numbers), and OSError
-/// where the file cannot be written.
+/// Raises
+/// ------
+/// TypeError
+///     If an argument has the wrong type, or if the format has no type for a dtype (bool, unsigned integers, complex
+///     numbers).
+/// OSError
+///     If the file cannot be written.
+///
+/// See Also
+/// --------
+/// load, save_safetensors
+///
+/// Notes
+/// -----
+/// Arrays are aligned to the integer ``general.alignment`` in the metadata, or to 32 bytes. Paths are written atomically,
+/// as in `save`.
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     mx.save_gguf(f"{folder}/a.gguf", {"x": mx.ones(2)}, {"general.name": "demo"})
+/// ...     arrays, metadata = mx.load(f"{folder}/a.gguf", return_metadata=True)
+/// >>> metadata
+/// {'general.name': 'demo'}
 #[pyfunction]
 #[pyo3(signature = (file, arrays, metadata = None, *, progress = None))]
 fn save_gguf(
@@ -269,9 +417,9 @@ fn metadata_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
     array_of("save_gguf", &format!("metadata '{name}'"), value).map(Value::Array)
 }
 
-/// A list of texts, or of arrays and such lists.
+/// Convert a list of strings, or of arrays and nested lists.
 fn list_of(name: &str, list: &Bound<'_, PyList>, depth: u32) -> PyResult<Value> {
-    // The format's writer refuses far fewer in one another; a list that is in itself has no end.
+    // The writer accepts less nesting; this bound stops at a list that contains itself.
     const DEEPEST: u32 = 64;
     if depth == DEEPEST {
         return Err(PyValueError::new_err(format!(

@@ -1,4 +1,4 @@
-//! Functions that call a function of the user's.
+//! Functions that take a Python function.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,14 +14,14 @@ use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 use crate::pytree::class_of;
 
-/// `array` with its first axes in the order of all but `axis`, merged into one.
+/// `array` as a matrix whose rows are its 1-D slices along `axis`.
 fn as_rows(array: &Array, axis: usize) -> Result<Array> {
     let last = ops::moveaxis(array, axis as i64, -1)?;
     let length = array.shape()[axis];
     ops::reshape(&last, &[(array.size() / length.max(1)) as i64, length as i64])
 }
 
-/// Results of rows, with the rows' axis split into those of `array` around the place where `axis` was.
+/// Split the axis of rows into the other axes of `array`, and move the axes of the result to the position of `axis`.
 fn in_place(rows: &Array, array: &Array, axis: usize) -> Result<Array> {
     let others =
         array.shape().iter().enumerate().filter(|&(at, _)| at != axis).map(|(_, &length)| length as i64);
@@ -34,9 +34,45 @@ fn in_place(rows: &Array, array: &Array, axis: usize) -> Result<Array> {
     Ok(placed)
 }
 
-/// `func1d(row, *args, **kwargs)` of every row of `arr` along `axis`; the axes of its result stand where `axis` was.
+/// Apply a function to every 1-D slice of an array along an axis.
 ///
-/// The function is followed once, on a row without values, as `vmap` does.
+/// Parameters
+/// ----------
+/// func1d : callable
+///     Called as ``func1d(row, *args, **kwargs)`` with a 1-D array. Returns an array or a number.
+/// axis : int
+///     Axis of the slices.
+/// arr : array_like
+///     Array of at least one element.
+/// *args, **kwargs : object
+///     Further arguments of `func1d`.
+///
+/// Returns
+/// -------
+/// array
+///     Shape of `arr` with `axis` replaced by the axes of the result of `func1d`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `arr` has no elements.
+/// IndexError
+///     If `axis` is out of bounds.
+/// TypeError
+///     If `func1d` returns something else than an array or a number.
+///
+/// See Also
+/// --------
+/// vmap, fromfunction
+///
+/// Notes
+/// -----
+/// As in `vmap`, the function is traced once, on a slice without values.
+///
+/// Examples
+/// --------
+/// >>> mx.apply_along_axis(lambda row: row.max() - row.min(), 1, mx.array([[1, 2], [3, 7]]))
+/// array([1, 4], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (func1d, axis, arr, *args, **kwargs))]
 fn apply_along_axis<'py>(
@@ -71,7 +107,40 @@ fn apply_along_axis<'py>(
     in_place(&stacked, &arr, axis).or_raise().map(NewArray::from)
 }
 
-/// `function(*indices, **kwargs)` of the index of every element of `shape` along each axis: arrays of `dtype`.
+/// Call a function with the indices of every element of a shape along each axis.
+///
+/// Parameters
+/// ----------
+/// function : callable
+///     Called as ``function(*indices, **kwargs)`` with one array of the given shape per axis.
+/// shape : int or sequence of int
+///     Shape of the arrays of indices.
+/// dtype : Dtype, optional
+///     Dtype of the indices. Default: float32.
+/// **kwargs : object
+///     Further arguments of `function`.
+///
+/// Returns
+/// -------
+/// object
+///     The result of `function`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative.
+/// TypeError
+///     If `function` is not callable.
+///
+/// See Also
+/// --------
+/// indices, meshgrid
+///
+/// Examples
+/// --------
+/// >>> mx.fromfunction(lambda i, j: i == j, (2, 2), dtype=mx.int32)
+/// array([[True, False],
+///        [False, True]], dtype=bool)
 #[pyfunction]
 #[pyo3(signature = (function, shape, *, dtype = None, **kwargs))]
 fn fromfunction<'py>(
@@ -95,7 +164,7 @@ fn fromfunction<'py>(
     function.call(PyTuple::new(py, grids.into_iter().map(NewArray::from))?, kwargs)
 }
 
-/// What a piece of `piecewise` is on `x`: the value of a function, or a number or array.
+/// The value of one entry of `funclist` for `x`: the result of a function, or a number or array.
 fn piece<'py>(
     piece: &Bound<'py, PyAny>,
     x: Array,
@@ -118,11 +187,46 @@ fn piece<'py>(
     })
 }
 
-/// `x` where each function (or number) of `funclist` is taken at the elements for which the condition of the same place holds;
-/// of several conditions the last one counts. One more function is for the elements for which none holds, else they are zero.
+/// Evaluate a function that is defined by one expression per condition.
 ///
-/// Functions are called as `f(x, *args, **kw)` with an array of the shape of `x`, in which elements that are not theirs are
-/// replaced by one that is, and must work element by element. The result has the dtype of `x`.
+/// Parameters
+/// ----------
+/// x : array_like
+///     Argument of the functions.
+/// condlist : array_like of bool or sequence of array_like of bool
+///     Conditions that broadcast to the shape of `x`. Where several hold, the last one counts.
+/// funclist : sequence of callable or array_like
+///     A function, number or array for each condition. One more is for elements where no condition holds, which are 0
+///     otherwise.
+/// *args, **kw : object
+///     Further arguments of the functions, which are called as ``f(x, *args, **kw)``.
+///
+/// Returns
+/// -------
+/// array
+///     Shape and dtype of `x`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `funclist` has another length, or a condition is not bool or does not broadcast.
+/// TypeError
+///     If `funclist` is not a sequence of functions, numbers or arrays.
+///
+/// See Also
+/// --------
+/// where, select
+///
+/// Notes
+/// -----
+/// Functions must work element by element. They receive an array of the shape of `x` in which elements outside of their
+/// condition are replaced by one inside of it, so they see only valid arguments.
+///
+/// Examples
+/// --------
+/// >>> x = mx.array([-2.0, -1.0, 1.0, 4.0])
+/// >>> mx.piecewise(x, [x > 0], [mx.sqrt, -1.0])
+/// array([-1, -1, 1, 2], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (x, condlist, funclist, *args, **kw))]
 fn piecewise<'py>(
@@ -134,7 +238,7 @@ fn piecewise<'py>(
 ) -> PyResult<NewArray> {
     let x = x.alone();
     let mut conditions = match condlist.extract::<Operand>() {
-        // One condition may stand for a list of it.
+        // A single condition may be given without a list.
         Ok(Operand::Array(array)) if array.ndim() == x.ndim() => vec![array],
         _ => super::shaping::list("piecewise", condlist)?,
     };

@@ -17,7 +17,7 @@ fn one(number: i64) -> Ints {
     Ints(smallvec::smallvec![number])
 }
 
-/// Zeros around the input: as many on both sides, or two lists.
+/// Zeros around the input: the same on both sides, or one list for each side.
 enum Padding {
     Both(Ints),
     Sides(Ints, Ints),
@@ -40,15 +40,16 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Padding {
     }
 }
 
+/// Convolutions with a fixed number of spatial axes, each with its transposed twin.
 macro_rules! convolutions {
-    ($($name:ident $transposed:ident $axes:literal $input:literal $weight:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $(#[$doc_of_transposed:meta])* $transposed:ident,)*) => {
         $(
-            #[doc = concat!("Convolution over ", $axes, ".\n\nThe input has shape `", $input, "`, the weight `", $weight, "`; `stride`, \
-                `padding` (zeros on both sides) and `dilation` are one number or one for each axis. Channels of different \
-                `groups` do not mix. Integers are exact and wrap; 16-bit floats are summed in float32.")]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(
-                signature = (input, weight, /, stride = one(1), padding = one(0), dilation = one(1), groups = 1, *, stream = None),
+                signature = (
+                    input, weight, /, stride = one(1), padding = one(0), dilation = one(1), groups = 1, *, stream = None
+                ),
                 text_signature = "(input, weight, /, stride=1, padding=0, dilation=1, groups=1, *, stream=None)"
             )]
             fn $name(
@@ -73,14 +74,12 @@ macro_rules! convolutions {
                 record_on(stream, || ops::$name(&input, &weight, &options)).map(NewArray::from)
             }
 
-            #[doc = concat!("Transposed convolution over ", $axes, ": the derivative of a convolution by its input.\n\n\
-                The input has shape `", $input, "`, the weight `", $weight, "`. The result is `(length - 1) * stride - 2 * \
-                padding + dilation * (taps - 1) + 1 + output_padding` long.")]
+            $(#[$doc_of_transposed])*
             #[pyfunction]
             #[pyo3(
                 signature = (
-                    input, weight, /, stride = one(1), padding = one(0), dilation = one(1), output_padding = one(0), groups = 1, *,
-                    stream = None
+                    input, weight, /, stride = one(1), padding = one(0), dilation = one(1), output_padding = one(0),
+                    groups = 1, *, stream = None
                 ),
                 text_signature = "(input, weight, /, stride=1, padding=0, dilation=1, output_padding=0, groups=1, *, stream=None)"
             )]
@@ -117,16 +116,335 @@ macro_rules! convolutions {
 }
 
 convolutions! {
-    conv1d conv_transpose1d "one spatial axis" "(N, L, C)" "(O, K, C / groups)";
-    conv2d conv_transpose2d "two spatial axes" "(N, H, W, C)" "(O, KH, KW, C / groups)";
-    conv3d conv_transpose3d "three spatial axes" "(N, D, H, W, C)" "(O, KD, KH, KW, C / groups)";
+    /// Convolution over one spatial axis.
+    ///
+    /// Parameters
+    /// ----------
+    /// input : array_like
+    ///     Shape ``(N, L, C)``: batch, length, channels.
+    /// weight : array_like
+    ///     Shape ``(O, K, C / groups)``: output channels, kernel, input channels.
+    /// stride : int or sequence of int, optional
+    ///     Step of the kernel; one number for all spatial axes or one for each. Default: 1.
+    /// padding : int or sequence of int, optional
+    ///     Zeros on both sides of each spatial axis. A negative number crops. Default: 0.
+    /// dilation : int or sequence of int, optional
+    ///     Distance between the elements of the kernel. Default: 1.
+    /// groups : int, optional
+    ///     Number of groups of channels. Output channels of a group see only the input channels of the same group. Default:
+    ///     1.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape ``(N, L_out, O)`` in the promoted dtype, with
+    ///     ``L_out = (L + 2 * padding - dilation * (K - 1) - 1) // stride + 1``.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the shapes do not match, `groups` does not divide the channels, an option is out of range or given for
+    ///     another number of axes, or the kernel is longer than the padded input.
+    ///
+    /// See Also
+    /// --------
+    /// conv_general, conv_transpose1d, convolve
+    ///
+    /// Notes
+    /// -----
+    /// The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow; float16 and
+    /// bfloat16 are summed in float32 and rounded once.
+    ///
+    /// Examples
+    /// --------
+    /// >>> x, w = mx.array([1.0, 2.0, 4.0]).reshape(1, 3, 1), mx.array([1.0, -1.0]).reshape(1, 2, 1)
+    /// >>> mx.conv1d(x, w).flatten()
+    /// array([-1, -2], dtype=float32)
+    conv1d
+    /// Transposed convolution over one spatial axis: the derivative of `conv1d` with respect to its input.
+    ///
+    /// Parameters
+    /// ----------
+    /// input : array_like
+    ///     Shape ``(N, L, C)``: batch, length, channels.
+    /// weight : array_like
+    ///     Shape ``(O, K, C / groups)``: output channels, kernel, input channels.
+    /// stride : int or sequence of int, optional
+    ///     Step of the convolution, which is the distance between input elements in the result; one number or one for each
+    ///     axis. Default: 1.
+    /// padding : int or sequence of int, optional
+    ///     Elements cropped from both ends of the result. Default: 0.
+    /// dilation : int or sequence of int, optional
+    ///     Distance between the elements of the kernel. Default: 1.
+    /// output_padding : int or sequence of int, optional
+    ///     Elements added to the end of the result. Default: 0.
+    /// groups : int, optional
+    ///     Number of groups of channels. Output channels of a group see only the input channels of the same group. Default:
+    ///     1.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape ``(N, L_out, O)`` in the promoted dtype, with
+    ///     ``L_out = (L - 1) * stride - 2 * padding + dilation * (K - 1) + 1 + output_padding``.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the shapes do not match, `groups` does not divide the channels, an option is out of range or given for
+    ///     another number of axes, or the result is empty.
+    ///
+    /// See Also
+    /// --------
+    /// conv1d
+    ///
+    /// Examples
+    /// --------
+    /// >>> x, w = mx.array([1.0, 2.0]).reshape(1, 2, 1), mx.array([1.0, 10.0]).reshape(1, 2, 1)
+    /// >>> mx.conv_transpose1d(x, w, stride=2).flatten()
+    /// array([1, 10, 2, 20], dtype=float32)
+    conv_transpose1d,
+    /// Convolution over two spatial axes.
+    ///
+    /// Parameters
+    /// ----------
+    /// input : array_like
+    ///     Shape ``(N, H, W, C)``: batch, height, width, channels.
+    /// weight : array_like
+    ///     Shape ``(O, KH, KW, C / groups)``: output channels, kernel, input channels.
+    /// stride : int or sequence of int, optional
+    ///     Step of the kernel; one number for all spatial axes or one for each. Default: 1.
+    /// padding : int or sequence of int, optional
+    ///     Zeros on both sides of each spatial axis. A negative number crops. Default: 0.
+    /// dilation : int or sequence of int, optional
+    ///     Distance between the elements of the kernel. Default: 1.
+    /// groups : int, optional
+    ///     Number of groups of channels. Output channels of a group see only the input channels of the same group. Default:
+    ///     1.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape ``(N, H_out, W_out, O)`` in the promoted dtype, with
+    ///     ``H_out = (H + 2 * padding - dilation * (KH - 1) - 1) // stride + 1`` and `W_out` alike.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the shapes do not match, `groups` does not divide the channels, an option is out of range or given for
+    ///     another number of axes, or the kernel is longer than the padded input.
+    ///
+    /// See Also
+    /// --------
+    /// conv_general, conv_transpose2d
+    ///
+    /// Notes
+    /// -----
+    /// The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow; float16 and
+    /// bfloat16 are summed in float32 and rounded once.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.conv2d(mx.ones((1, 32, 32, 3)), mx.ones((16, 3, 3, 3)), stride=2, padding=1).shape
+    /// (1, 16, 16, 16)
+    conv2d
+    /// Transposed convolution over two spatial axes: the derivative of `conv2d` with respect to its input.
+    ///
+    /// Parameters
+    /// ----------
+    /// input : array_like
+    ///     Shape ``(N, H, W, C)``: batch, height, width, channels.
+    /// weight : array_like
+    ///     Shape ``(O, KH, KW, C / groups)``: output channels, kernel, input channels.
+    /// stride : int or sequence of int, optional
+    ///     Step of the convolution, which is the distance between input elements in the result; one number or one for each
+    ///     axis. Default: 1.
+    /// padding : int or sequence of int, optional
+    ///     Elements cropped from both ends of the result. Default: 0.
+    /// dilation : int or sequence of int, optional
+    ///     Distance between the elements of the kernel. Default: 1.
+    /// output_padding : int or sequence of int, optional
+    ///     Elements added to the end of the result. Default: 0.
+    /// groups : int, optional
+    ///     Number of groups of channels. Output channels of a group see only the input channels of the same group. Default:
+    ///     1.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape ``(N, H_out, W_out, O)`` in the promoted dtype, with
+    ///     ``H_out = (H - 1) * stride - 2 * padding + dilation * (KH - 1) + 1 + output_padding`` and `W_out` alike.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the shapes do not match, `groups` does not divide the channels, an option is out of range or given for
+    ///     another number of axes, or the result is empty.
+    ///
+    /// See Also
+    /// --------
+    /// conv2d
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.conv_transpose2d(mx.ones((1, 8, 8, 16)), mx.ones((4, 2, 2, 16)), stride=2).shape
+    /// (1, 16, 16, 4)
+    conv_transpose2d,
+    /// Convolution over three spatial axes.
+    ///
+    /// Parameters
+    /// ----------
+    /// input : array_like
+    ///     Shape ``(N, D, H, W, C)``: batch, depth, height, width, channels.
+    /// weight : array_like
+    ///     Shape ``(O, KD, KH, KW, C / groups)``: output channels, kernel, input channels.
+    /// stride : int or sequence of int, optional
+    ///     Step of the kernel; one number for all spatial axes or one for each. Default: 1.
+    /// padding : int or sequence of int, optional
+    ///     Zeros on both sides of each spatial axis. A negative number crops. Default: 0.
+    /// dilation : int or sequence of int, optional
+    ///     Distance between the elements of the kernel. Default: 1.
+    /// groups : int, optional
+    ///     Number of groups of channels. Output channels of a group see only the input channels of the same group. Default:
+    ///     1.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape ``(N, D_out, H_out, W_out, O)`` in the promoted dtype, with
+    ///     ``D_out = (D + 2 * padding - dilation * (KD - 1) - 1) // stride + 1`` and `H_out`, `W_out` alike.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the shapes do not match, `groups` does not divide the channels, an option is out of range or given for
+    ///     another number of axes, or the kernel is longer than the padded input.
+    ///
+    /// See Also
+    /// --------
+    /// conv_general, conv_transpose3d
+    ///
+    /// Notes
+    /// -----
+    /// The kernel is not flipped, as usual in machine learning. Integers are exact and wrap on overflow; float16 and
+    /// bfloat16 are summed in float32 and rounded once.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.conv3d(mx.ones((1, 4, 8, 8, 2)), mx.ones((5, 3, 3, 3, 2))).shape
+    /// (1, 2, 6, 6, 5)
+    conv3d
+    /// Transposed convolution over three spatial axes: the derivative of `conv3d` with respect to its input.
+    ///
+    /// Parameters
+    /// ----------
+    /// input : array_like
+    ///     Shape ``(N, D, H, W, C)``: batch, depth, height, width, channels.
+    /// weight : array_like
+    ///     Shape ``(O, KD, KH, KW, C / groups)``: output channels, kernel, input channels.
+    /// stride : int or sequence of int, optional
+    ///     Step of the convolution, which is the distance between input elements in the result; one number or one for each
+    ///     axis. Default: 1.
+    /// padding : int or sequence of int, optional
+    ///     Elements cropped from both ends of the result. Default: 0.
+    /// dilation : int or sequence of int, optional
+    ///     Distance between the elements of the kernel. Default: 1.
+    /// output_padding : int or sequence of int, optional
+    ///     Elements added to the end of the result. Default: 0.
+    /// groups : int, optional
+    ///     Number of groups of channels. Output channels of a group see only the input channels of the same group. Default:
+    ///     1.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape ``(N, D_out, H_out, W_out, O)`` in the promoted dtype, with
+    ///     ``D_out = (D - 1) * stride - 2 * padding + dilation * (KD - 1) + 1 + output_padding`` and `H_out`, `W_out`
+    ///     alike.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the shapes do not match, `groups` does not divide the channels, an option is out of range or given for
+    ///     another number of axes, or the result is empty.
+    ///
+    /// See Also
+    /// --------
+    /// conv3d
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.conv_transpose3d(mx.ones((1, 2, 4, 4, 3)), mx.ones((5, 2, 2, 2, 3)), stride=2).shape
+    /// (1, 4, 8, 8, 5)
+    conv_transpose3d,
 }
 
 /// Convolution over any number of spatial axes.
 ///
-/// The input has shape `(N, ..., C)`, the weight `(O, ..., C / groups)`. `padding` is one number, one for each axis, or two
-/// lists: zeros before and after. `input_dilation - 1` zeros stand between the elements of the input; `flip` reads the
-/// kernel backwards.
+/// Parameters
+/// ----------
+/// input : array_like
+///     Shape ``(N, ..., C)``: batch, spatial axes, channels.
+/// weight : array_like
+///     Shape ``(O, ..., C / groups)``: output channels, kernel, input channels.
+/// stride : int or sequence of int, optional
+///     Step of the kernel; one number for all spatial axes or one for each. Default: 1.
+/// padding : int, sequence of int or pair of sequences of int, optional
+///     Zeros on both sides of each spatial axis, or the zeros before and the zeros after. A negative number crops.
+///     Default: 0.
+/// kernel_dilation : int or sequence of int, optional
+///     Distance between the elements of the kernel. Default: 1.
+/// input_dilation : int or sequence of int, optional
+///     Distance between the elements of the input, with zeros between them. Default: 1.
+/// groups : int, optional
+///     Number of groups of channels. Output channels of a group see only the input channels of the same group. Default:
+///     1.
+/// flip : bool, optional
+///     Flip the kernel along its spatial axes, as in the convolution of mathematics. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Shape ``(N, ..., O)`` in the promoted dtype:
+///     ``out[n, o, c] = sum(x[n, o * stride + t * kernel_dilation - padding, i] * weight[c, t, i])`` over `t` and `i`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes do not match, `groups` does not divide the channels, an option is out of range or given for
+///     another number of axes, or the kernel is longer than the padded input.
+/// TypeError
+///     If an option is not an integer or a sequence of integers.
+///
+/// See Also
+/// --------
+/// conv1d, conv2d, conv3d, convolve
+///
+/// Notes
+/// -----
+/// Integers are exact and wrap on overflow; float16 and bfloat16 are summed in float32 and rounded once.
+///
+/// Examples
+/// --------
+/// >>> x, w = mx.array([1.0, 2.0, 4.0]).reshape(1, 3, 1), mx.array([1.0, -1.0]).reshape(1, 2, 1)
+/// >>> mx.conv_general(x, w, padding=([1], [0])).flatten()
+/// array([-1, -1, -2], dtype=float32)
+/// >>> mx.conv_general(x, w, flip=True).flatten()
+/// array([1, 2], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (
@@ -165,10 +483,11 @@ fn conv_general(
     record_on(stream, || ops::conv_general(&input, &weight, &options)).map(NewArray::from)
 }
 
+/// Convolutions of two one-dimensional arrays.
 macro_rules! lines {
-    ($($name:ident $mode:literal $signature:literal $doc:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $mode:literal $signature:literal;)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (a, v, /, mode = $mode, *, stream = None), text_signature = $signature)]
             fn $name(a: Operand, v: Operand, mode: &str, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -186,10 +505,68 @@ macro_rules! lines {
 }
 
 lines! {
-    convolve "full" "(a, v, /, mode='full', *, stream=None)"
-        "Discrete convolution of two one-dimensional arrays, as NumPy's: `mode` is `full`, `same` or `valid`.";
-    correlate "valid" "(a, v, /, mode='valid', *, stream=None)"
-        "Cross-correlation of two one-dimensional arrays, the second conjugated, as NumPy's: `mode` is `full`, `same` or `valid`.";
+    /// Discrete convolution of two 1-D arrays: ``out[k] = sum_i a[i] * v[k - i]``.
+    ///
+    /// Parameters
+    /// ----------
+    /// a, v : array_like
+    ///     1-D arrays of at least one element.
+    /// mode : {'full', 'same', 'valid'}, optional
+    ///     'full' returns every overlap, ``len(a) + len(v) - 1`` elements; 'same' the middle ``max(len(a), len(v))`` of
+    ///     them; 'valid' only complete overlaps. Default: 'full'.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     One axis, promoted dtype.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If an array is empty or not 1-D, or `mode` is unknown.
+    ///
+    /// See Also
+    /// --------
+    /// correlate, conv1d
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.convolve(mx.array([1.0, 2.0, 3.0]), mx.array([0.0, 1.0, 0.5]))
+    /// array([0, 1, 2.5, 4, 1.5], dtype=float32)
+    convolve "full" "(a, v, /, mode='full', *, stream=None)";
+    /// Cross-correlation of two 1-D arrays: ``out[k] = sum_i a[i + k] * conj(v[i])``.
+    ///
+    /// Parameters
+    /// ----------
+    /// a, v : array_like
+    ///     1-D arrays of at least one element.
+    /// mode : {'full', 'same', 'valid'}, optional
+    ///     'full' returns every overlap, ``len(a) + len(v) - 1`` elements; 'same' the middle ``max(len(a), len(v))`` of
+    ///     them; 'valid' only complete overlaps. Default: 'valid'.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     One axis, promoted dtype.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If an array is empty or not 1-D, or `mode` is unknown.
+    ///
+    /// See Also
+    /// --------
+    /// convolve
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.correlate(mx.array([1.0, 2.0, 3.0]), mx.array([0.0, 1.0, 0.5]))
+    /// array([3.5], dtype=float32)
+    correlate "valid" "(a, v, /, mode='valid', *, stream=None)";
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,4 +1,6 @@
-//! Arrays from parameters.
+//! Creating arrays: constant values, ranges, grids and structured matrices.
+//!
+//! One subject: a binding takes a few lines; most lines of this file are the documentation of its functions.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -20,7 +22,41 @@ fn shape_of(op: &str, shape: &Ints) -> PyResult<Shape> {
     Shape::checked(op, shape.as_slice()).or_raise()
 }
 
-/// An array full of zeros.
+/// Create an array of zeros.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     Shape of the array.
+/// dtype : dtype, optional
+///     Dtype of the array. Default: float32.
+/// device : Device or str, optional
+///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+///     `stream`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the given shape, filled with zeros.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative, or the device is not available.
+/// OverflowError
+///     If the array has more elements than memory can address.
+///
+/// See Also
+/// --------
+/// zeros_like, ones, full, empty
+///
+/// Examples
+/// --------
+/// >>> mx.zeros((2, 2), mx.int8)
+/// array([[0, 0],
+///        [0, 0]], dtype=int8)
 #[pyfunction]
 #[pyo3(signature = (shape, dtype = None, *, device = None, stream = None))]
 fn zeros(
@@ -33,7 +69,40 @@ fn zeros(
     record_on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
-/// An array full of ones.
+/// Create an array of ones.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     Shape of the array.
+/// dtype : dtype, optional
+///     Dtype of the array. Default: float32.
+/// device : Device or str, optional
+///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+///     `stream`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the given shape, filled with ones.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative, or the device is not available.
+/// OverflowError
+///     If the array has more elements than memory can address.
+///
+/// See Also
+/// --------
+/// ones_like, zeros, full
+///
+/// Examples
+/// --------
+/// >>> mx.ones(3)
+/// array([1, 1, 1], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (shape, dtype = None, *, device = None, stream = None))]
 fn ones(
@@ -46,7 +115,40 @@ fn ones(
     record_on(stream, || Ok(ops::ones(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
-/// An array whose elements are not promised to be anything; they are zeros.
+/// Create an array with unspecified elements.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     Shape of the array.
+/// dtype : dtype, optional
+///     Dtype of the array. Default: float32.
+/// device : Device or str, optional
+///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+///     `stream`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the given shape. The elements are currently zeros; programs must not rely on it.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative, or the device is not available.
+/// OverflowError
+///     If the array has more elements than memory can address.
+///
+/// See Also
+/// --------
+/// empty_like, zeros
+///
+/// Examples
+/// --------
+/// >>> mx.empty((2, 3)).shape
+/// (2, 3)
 #[pyfunction]
 #[pyo3(signature = (shape, dtype = None, *, device = None, stream = None))]
 fn empty(
@@ -59,7 +161,7 @@ fn empty(
     record_on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
-/// `value` in the shape given, or in that of an array.
+/// `value` broadcast to the given shape, or to the shape of `a`.
 fn filled_like(
     op: &str,
     a: &Array,
@@ -76,11 +178,11 @@ fn filled_like(
     .map(NewArray::from)
 }
 
-/// Arrays with the shape and dtype of another.
+/// Functions that create arrays with the shape and dtype of another.
 macro_rules! like {
-    ($($name:ident $value:literal $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident $value:literal,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (a, /, dtype = None, *, shape = None, device = None, stream = None))]
             fn $name(
@@ -104,12 +206,115 @@ macro_rules! like {
 }
 
 like! {
-    zeros_like 0 "Zeros with the shape and dtype of `a`, unless others are given.",
-    ones_like 1 "Ones with the shape and dtype of `a`, unless others are given.",
-    empty_like 0 "An array with the shape and dtype of `a`, unless others are given, whose elements are not promised to be anything.",
+    /// Create an array of zeros with the shape and dtype of another array.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Array that determines shape and dtype.
+    /// dtype : dtype, optional
+    ///     Dtype of the result. Default: the dtype of `a`.
+    /// shape : int or sequence of int, optional
+    ///     Shape of the result. Default: the shape of `a`.
+    /// device : Device or str, optional
+    ///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+    ///     `stream`.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array filled with zeros.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a length is negative, or the device is not available.
+    ///
+    /// See Also
+    /// --------
+    /// zeros, ones_like, full_like, empty_like
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.zeros_like(mx.array([1, 2]))
+    /// array([0, 0], dtype=int32)
+    zeros_like 0,
+    /// Create an array of ones with the shape and dtype of another array.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Array that determines shape and dtype.
+    /// dtype : dtype, optional
+    ///     Dtype of the result. Default: the dtype of `a`.
+    /// shape : int or sequence of int, optional
+    ///     Shape of the result. Default: the shape of `a`.
+    /// device : Device or str, optional
+    ///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+    ///     `stream`.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array filled with ones.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a length is negative, or the device is not available.
+    ///
+    /// See Also
+    /// --------
+    /// ones, zeros_like, full_like, empty_like
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ones_like(mx.array([3, 4]), dtype=mx.float16)
+    /// array([1, 1], dtype=float16)
+    ones_like 1,
+    /// Create an array with unspecified elements and the shape and dtype of another array.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Array that determines shape and dtype.
+    /// dtype : dtype, optional
+    ///     Dtype of the result. Default: the dtype of `a`.
+    /// shape : int or sequence of int, optional
+    ///     Shape of the result. Default: the shape of `a`.
+    /// device : Device or str, optional
+    ///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+    ///     `stream`.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array whose elements are currently zeros; programs must not rely on it.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a length is negative, or the device is not available.
+    ///
+    /// See Also
+    /// --------
+    /// empty, zeros_like, ones_like, full_like
+    ///
+    /// Examples
+    /// --------
+    /// >>> x = mx.empty_like(mx.array([1, 2]), shape=(2, 3))
+    /// >>> x.shape, x.dtype
+    /// ((2, 3), umber.core.int32)
+    empty_like 0,
 }
 
-/// What fills an array of `dtype`: a number goes to an inexact dtype directly, without rounding in between.
+/// The fill value as an array. A number is converted to an inexact dtype directly, so that it is rounded only once.
 fn filling(vals: Operand, dtype: Option<DType>) -> PyResult<Array> {
     match (vals, dtype) {
         (Operand::Number(value), Some(dtype)) if dtype.is_inexact() => Ok(Array::scalar(value, dtype)),
@@ -121,8 +326,8 @@ fn filling(vals: Operand, dtype: Option<DType>) -> PyResult<Array> {
     }
 }
 
-/// The dtype of an array that is filled with `vals`: a number type takes its width from an array, and from an integer that
-/// int32 does not hold.
+/// The dtype of an array that is filled with `vals`. A Python number type takes its width from an array, or from an integer
+/// that does not fit int32.
 fn dtype_of_filling(vals: &Operand, dtype: DtypeArg) -> DType {
     match vals {
         Operand::Array(array) => dtype.beside(array.dtype()),
@@ -134,7 +339,7 @@ fn dtype_of_filling(vals: &Operand, dtype: DtypeArg) -> DType {
     }
 }
 
-/// What an array is filled with: `vals`, or `fill_value` as the array API calls it.
+/// The fill value: `vals`, or `fill_value`, its name in the array API standard.
 fn one_filling(op: &str, vals: Option<Operand>, fill_value: Option<Operand>) -> PyResult<Operand> {
     match (vals, fill_value) {
         (Some(value), None) | (None, Some(value)) => Ok(value),
@@ -147,8 +352,51 @@ fn one_filling(op: &str, vals: Option<Operand>, fill_value: Option<Operand>) -> 
     }
 }
 
-/// `vals` broadcast to `shape`, in its own dtype unless one is given. `fill_value` is the array API standard's name for
-/// `vals`.
+/// Create an array filled with a value.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     Shape of the array.
+/// vals : array_like
+///     Value, which broadcasts to `shape`.
+/// dtype : dtype, optional
+///     Dtype of the array. Default: the dtype of `vals`; for a Python number int32 (int64 if necessary), float32, complex64
+///     or bool.
+/// fill_value : array_like, optional
+///     The name of `vals` in the array API standard. Exactly one of the two is given.
+/// device : Device or str, optional
+///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+///     `stream`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the given shape, filled with `vals`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `vals` does not broadcast to `shape`, a length is negative, or the device is not available.
+/// TypeError
+///     If none or both of `vals` and `fill_value` are given.
+/// OverflowError
+///     If a Python integer does not fit the dtype.
+///
+/// See Also
+/// --------
+/// full_like, zeros, ones, broadcast_to
+///
+/// Examples
+/// --------
+/// >>> mx.full((2, 2), 7)
+/// array([[7, 7],
+///        [7, 7]], dtype=int32)
+/// >>> mx.full((2, 2), mx.array([1, 2.5]))
+/// array([[1, 2.5],
+///        [1, 2.5]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (shape, vals = None, dtype = None, *, fill_value = None, device = None, stream = None))]
 fn full(
@@ -166,8 +414,50 @@ fn full(
     record_on(stream, || ops::full(&shape, &vals, dtype)).map(NewArray::from)
 }
 
-/// `vals` broadcast to the shape of `a`, in the dtype of `a`, unless others are given. `fill_value` is the array API
-/// standard's name for `vals`.
+/// Create an array filled with a value, with the shape and dtype of another array.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Array that determines shape and dtype.
+/// vals : array_like
+///     Value, which broadcasts to the shape and is converted to the dtype.
+/// dtype : dtype, optional
+///     Dtype of the result. Default: the dtype of `a`.
+/// fill_value : array_like, optional
+///     The name of `vals` in the array API standard. Exactly one of the two is given.
+/// shape : int or sequence of int, optional
+///     Shape of the result. Default: the shape of `a`.
+/// device : Device or str, optional
+///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+///     `stream`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array filled with `vals`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `vals` does not broadcast to the shape, a length is negative, or the device is not available.
+/// TypeError
+///     If none or both of `vals` and `fill_value` are given.
+/// OverflowError
+///     If a Python integer does not fit the dtype.
+///
+/// See Also
+/// --------
+/// full, zeros_like, ones_like
+///
+/// Examples
+/// --------
+/// >>> mx.full_like(mx.array([1, 2]), 2.5)
+/// array([2, 2], dtype=int32)
+/// >>> mx.full_like(mx.array([1, 2]), 2.5, dtype=mx.float32)
+/// array([2.5, 2.5], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, vals = None, dtype = None, *, fill_value = None, shape = None, device = None, stream = None))]
 fn full_like(
@@ -185,7 +475,7 @@ fn full_like(
     filled_like("full_like", &a, &vals, shape, dtype, stream)
 }
 
-/// A number that a range is made from.
+/// A real number that bounds a range, or its step.
 pub(super) fn bound(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if let Ok(array) = value.cast::<PyArray>() {
         let array = array.get().get();
@@ -206,10 +496,10 @@ pub(super) fn bound(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
     }
 }
 
-/// What a line goes between.
+/// The ends of an interval of evenly spaced values.
 pub(super) enum Ends {
     Numbers(Scalar, Scalar),
-    /// Of which one has axes, or a transformation follows it: it goes on through what lies between.
+    /// At least one end has axes or is traced by a transformation.
     Arrays(Array, Array),
 }
 
@@ -224,7 +514,7 @@ impl Ends {
         })
     }
 
-    /// Real numbers, if that is what it goes between.
+    /// The ends, if both are real numbers.
     pub(super) fn reals(&self) -> Option<(f64, f64)> {
         match self {
             Ends::Numbers(Scalar::Complex(..), _)
@@ -242,7 +532,7 @@ impl Ends {
     }
 }
 
-/// A number as an array of 64 bits a part, which holds it exactly.
+/// A number as a 64-bit (for complex numbers 128-bit) array, which holds it exactly.
 pub(super) fn exact(value: Scalar) -> Array {
     let dtype = match value {
         Scalar::Bool(_) | Scalar::Int(_) => DType::Int64,
@@ -254,7 +544,7 @@ pub(super) fn exact(value: Scalar) -> Array {
     Array::scalar(value, dtype)
 }
 
-/// The array that has axes, or that a transformation follows; numbers in lists are read in double precision.
+/// The value, if it is an array that has axes or is traced by a transformation; lists of floats are read as float64.
 pub(super) fn with_axes(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(array) = value.cast::<PyArray>() {
         let array = array.get().get();
@@ -271,7 +561,7 @@ pub(super) fn with_axes(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     from_object(value, Some(wide))
 }
 
-/// The value of a whole number, exactly.
+/// The exact value of an integer.
 fn whole(value: Scalar) -> Option<i128> {
     match value {
         Scalar::Bool(value) => Some(value.into()),
@@ -281,10 +571,53 @@ fn whole(value: Scalar) -> Option<i128> {
     }
 }
 
-/// `start, start + step, …` up to but not including `stop`; `arange(stop)` and `arange(stop=stop)` start at zero.
+/// Create evenly spaced values in a half-open interval, with a given step.
 ///
-/// The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given. An infinite
-/// step reaches no second element.
+/// Parameters
+/// ----------
+/// start : int or float, optional
+///     First value. Default: 0. A single positional argument is `stop`.
+/// stop : int or float
+///     End of the interval, which is not part of the result.
+/// step : int or float, optional
+///     Distance of neighbouring values; may be negative. Default: 1.
+/// dtype : dtype, optional
+///     Dtype of the result. Default: int32 if all numbers are integers (int64 if necessary), otherwise float32.
+/// device : Device or str, optional
+///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+///     `stream`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     The values ``start + i * step`` before `stop`, ``ceil((stop - start) / step)`` elements along one axis. An infinite
+///     step towards `stop` yields `start` alone.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the step is zero or NaN, an end is infinite or NaN, or the device is not available.
+/// TypeError
+///     If `stop` is missing, an argument is no real number, or the dtype is bool.
+///
+/// See Also
+/// --------
+/// linspace, logspace, geomspace
+///
+/// Notes
+/// -----
+/// The numbers may be arrays of one element; they are evaluated.
+///
+/// Examples
+/// --------
+/// >>> mx.arange(3)
+/// array([0, 1, 2], dtype=int32)
+/// >>> mx.arange(1, 2, 0.25)
+/// array([1, 1.25, 1.5, 1.75], dtype=float32)
+/// >>> mx.arange(5, 0, -2)
+/// array([5, 3, 1], dtype=int32)
 #[pyfunction]
 #[pyo3(
     signature = (*args, dtype = None, device = None, stream = None, **kwargs),
@@ -306,7 +639,7 @@ fn arange<'py>(
         (Some(fourth), None) => Some(fourth.extract()?),
         (None, dtype) => dtype,
     };
-    // Only by its place is a lone number the end.
+    // A single number is `stop` only if it is positional.
     if args.is_empty() && start.is_some() && stop.is_none() {
         return Err(PyTypeError::new_err(
             "[arange] got a start but no stop, expected arange(stop) or arange(start, stop)",
@@ -325,7 +658,7 @@ fn arange<'py>(
     let given = [first, last, step].map(Scalar::default_dtype);
     let found = given.into_iter().fold(DType::Int32, umber_core::types::promote);
     let dtype = match dtype {
-        // Integers that int32 does not hold keep their width.
+        // Integers beyond int32 keep their width.
         Some(DtypeArg::Number(NumberType::Int)) if found.is_integer() => found,
         dtype => or(dtype, found),
     };
@@ -337,11 +670,60 @@ fn arange<'py>(
     record_on(stream, || ops::arange(first.as_f64(), last.as_f64(), step.as_f64(), dtype)).map(NewArray::from)
 }
 
-/// `num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`. Complex numbers answer
-/// complex64 unless a dtype is given.
+/// Create a given number of evenly spaced values between two ends.
 ///
-/// Arrays broadcast, and the values lie along `axis`. With `retstep` the distance of neighbours comes with them, NaN
-/// where there are none.
+/// Parameters
+/// ----------
+/// start, stop : array_like
+///     Ends of the interval, real or complex. Arrays broadcast.
+/// num : int, optional
+///     Number of values. Default: 50.
+/// endpoint : bool, optional
+///     Whether the last value is `stop`. If False, `stop` would be the next value. Default: True.
+/// dtype : dtype, optional
+///     Dtype of the result. Default: float32, for complex ends complex64.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+/// retstep : bool, optional
+///     Whether to return the distance of neighbouring values, too. Default: False.
+/// axis : int, optional
+///     Axis of the result along which the values lie, for arrays as ends. Default: 0.
+/// device : Device or str, optional
+///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+///     `stream`.
+///
+/// Returns
+/// -------
+/// array
+///     The values ``start + i * (stop - start) / (num - endpoint)``. If `dtype` is an integer type, they are truncated
+///     towards zero.
+/// step : array
+///     Only with `retstep`: the distance of neighbouring values, NaN if there are none.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `num` is negative, or the ends do not broadcast.
+/// IndexError
+///     If `axis` is out of bounds.
+/// TypeError
+///     If an end is complex and `dtype` is not.
+///
+/// See Also
+/// --------
+/// arange, logspace, geomspace
+///
+/// Notes
+/// -----
+/// Values between arrays are differentiable with respect to the ends.
+///
+/// Examples
+/// --------
+/// >>> mx.linspace(0, 1, 5)
+/// array([0, 0.25, 0.5, 0.75, 1], dtype=float32)
+/// >>> mx.linspace(mx.array([0, 1]), 2, 3, axis=-1)
+/// array([[0, 1, 2],
+///        [1, 1.5, 2]], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (
@@ -404,7 +786,7 @@ fn line_of_numbers(
     ops::linspace(first.as_f64(), last.as_f64(), num, endpoint, dtype)
 }
 
-/// The dtype asked for, or the default one for values between such ends.
+/// The requested dtype, or the default dtype of values between these ends.
 pub(super) fn spaced_dtype(dtype: Option<DtypeArg>, ends: &[&Array]) -> DType {
     let is_complex = ends.iter().any(|end| end.dtype().is_complex());
     let default = if is_complex { DType::Complex64 } else { DType::Float32 };
@@ -414,7 +796,7 @@ pub(super) fn spaced_dtype(dtype: Option<DtypeArg>, ends: &[&Array]) -> DType {
     })
 }
 
-/// A number that a line begins or ends with.
+/// A number that is an end of the interval.
 pub(super) fn end_of_line(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     match value.cast::<PyComplex>() {
         Ok(_) => Ok(number(value)?.unwrap_or(Scalar::Int(0))),
@@ -424,9 +806,48 @@ pub(super) fn end_of_line(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyR
     }
 }
 
-/// A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`.
+/// Create a matrix with ones on a diagonal and zeros elsewhere.
+///
+/// Parameters
+/// ----------
+/// n : int
+///     Number of rows.
+/// m : int, optional
+///     Number of columns. Default: `n`.
+/// k : int, optional
+///     Diagonal: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+/// dtype : dtype, optional
+///     Dtype of the matrix. Default: float32.
+/// device : Device or str, optional
+///     Device of the result, as in the array API standard: a Device, ``"cpu"`` or ``"gpu"``. Default: that of
+///     `stream`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Matrix of shape ``(n, m)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative, or the device is not available.
+///
+/// See Also
+/// --------
+/// identity, diag, tri
+///
+/// Examples
+/// --------
+/// >>> mx.eye(2, 3, k=1)
+/// array([[0, 1, 0],
+///        [0, 0, 1]], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (n, m = None, k = Diagonal(0), dtype = None, *, device = None, stream = None), text_signature = "(n, m=None, k=0, dtype=None, *, device=None, stream=None)")]
+#[pyo3(
+    signature = (n, m = None, k = Diagonal(0), dtype = None, *, device = None, stream = None),
+    text_signature = "(n, m=None, k=0, dtype=None, *, device=None, stream=None)"
+)]
 fn eye(
     n: i64,
     m: Option<i64>,
@@ -439,16 +860,81 @@ fn eye(
     record_on(stream, || ops::eye(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(NewArray::from)
 }
 
-/// The identity matrix of order `n`.
+/// Create a square identity matrix.
+///
+/// Parameters
+/// ----------
+/// n : int
+///     Number of rows and columns.
+/// dtype : dtype, optional
+///     Dtype of the matrix. Default: float32.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Identity matrix of shape ``(n, n)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `n` is negative.
+///
+/// See Also
+/// --------
+/// eye
+///
+/// Examples
+/// --------
+/// >>> mx.identity(2)
+/// array([[1, 0],
+///        [0, 1]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (n, dtype = None, *, stream = None))]
 fn identity(n: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     record_on(stream, || ops::eye(n, n, 0, or(dtype, DType::Float32))).map(NewArray::from)
 }
 
-/// A matrix of `n` rows and `m` (by default `n`) columns with ones on and below diagonal `k`.
+/// Create a matrix with ones on and below a diagonal and zeros elsewhere.
+///
+/// Parameters
+/// ----------
+/// n : int
+///     Number of rows.
+/// m : int, optional
+///     Number of columns. Default: `n`.
+/// k : int, optional
+///     Diagonal: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+/// dtype : dtype, optional
+///     Dtype of the matrix. Default: float32.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Matrix of shape ``(n, m)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative.
+///
+/// See Also
+/// --------
+/// tril, triu, eye
+///
+/// Examples
+/// --------
+/// >>> mx.tri(2, 3)
+/// array([[1, 0, 0],
+///        [1, 1, 0]], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (n, m = None, k = Diagonal(0), dtype = None, *, stream = None), text_signature = "(n, m=None, k=0, dtype=None, *, stream=None)")]
+#[pyo3(
+    signature = (n, m = None, k = Diagonal(0), dtype = None, *, stream = None),
+    text_signature = "(n, m=None, k=0, dtype=None, *, stream=None)"
+)]
 fn tri(
     n: i64,
     m: Option<i64>,
@@ -459,7 +945,36 @@ fn tri(
     record_on(stream, || ops::tri(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(NewArray::from)
 }
 
-/// `x` with zeros above diagonal `k` of the last two axes.
+/// Return the lower triangle of each matrix, with zeros above a diagonal.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Input of at least two axes, a matrix or a batch of matrices.
+/// k : int, optional
+///     Last diagonal to keep: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the shape and dtype of `x`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `x` has fewer than two axes.
+///
+/// See Also
+/// --------
+/// triu, tri, tril_indices
+///
+/// Examples
+/// --------
+/// >>> mx.tril(mx.array([[1, 2], [3, 4]]))
+/// array([[1, 0],
+///        [3, 4]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
 fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -467,7 +982,36 @@ fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray
     record_on(stream, || ops::tril(&x, k.0)).map(NewArray::from)
 }
 
-/// `x` with zeros below diagonal `k` of the last two axes.
+/// Return the upper triangle of each matrix, with zeros below a diagonal.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Input of at least two axes, a matrix or a batch of matrices.
+/// k : int, optional
+///     First diagonal to keep: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the shape and dtype of `x`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `x` has fewer than two axes.
+///
+/// See Also
+/// --------
+/// tril, tri, triu_indices
+///
+/// Examples
+/// --------
+/// >>> mx.triu(mx.array([[1, 2], [3, 4]]), k=1)
+/// array([[0, 2],
+///        [0, 0]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
 fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -475,7 +1019,39 @@ fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray
     record_on(stream, || ops::triu(&x, k.0)).map(NewArray::from)
 }
 
-/// A matrix with `a` on diagonal `k`, or diagonal `k` of a matrix.
+/// Extract a diagonal of a matrix, or build a matrix with a vector on a diagonal.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Matrix or vector.
+/// k : int, optional
+///     Diagonal: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     For a matrix its diagonal, a vector; for a vector a square matrix with ``a.size + abs(k)`` rows, zero off the
+///     diagonal.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has other than one or two axes.
+///
+/// See Also
+/// --------
+/// diagonal, diagflat, eye
+///
+/// Examples
+/// --------
+/// >>> mx.diag(mx.array([[1, 2], [3, 4]]))
+/// array([1, 4], dtype=int32)
+/// >>> mx.diag(mx.array([1, 2]))
+/// array([[1, 0],
+///        [0, 2]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, /, k = 0, *, stream = None))]
 fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -483,9 +1059,43 @@ fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     record_on(stream, || ops::diag(&a, k)).map(NewArray::from)
 }
 
-/// Coordinates of a grid from the coordinates along each of its axes, with `indexing` "xy" or "ij".
+/// Create coordinate arrays of a grid from the coordinates along its axes.
 ///
-/// Of arrays with several axes the elements are taken in row-major order.
+/// Parameters
+/// ----------
+/// *arrays : array_like
+///     Coordinates along each axis of the grid. Arrays of several axes are flattened.
+/// sparse : bool, optional
+///     Whether each result has length one along the axes of the other arrays, and broadcasts to the grid. Default: False.
+/// indexing : {"xy", "ij"}, optional
+///     ``"xy"``, Cartesian: the first array varies along axis 1, the second along axis 0. ``"ij"``, matrix: array ``i``
+///     varies along axis ``i``. Default: ``"xy"``.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// tuple of array
+///     One array for each input, in the dtype of the input.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `indexing` is neither ``"xy"`` nor ``"ij"``.
+///
+/// See Also
+/// --------
+/// indices, ix_
+///
+/// Examples
+/// --------
+/// >>> x, y = mx.meshgrid(mx.array([1, 2, 3]), mx.array([10, 20]))
+/// >>> x
+/// array([[1, 2, 3],
+///        [1, 2, 3]], dtype=int32)
+/// >>> y
+/// array([[10, 10, 10],
+///        [20, 20, 20]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (*arrays, sparse = false, indexing = "xy", stream = None))]
 fn meshgrid(

@@ -9,8 +9,47 @@ use crate::args::{Operand, StreamArg, compute, index};
 use crate::array::PyArray;
 use crate::new_array::NewArray;
 
-/// How often each integer from zero on occurs in `x`, as int32, or the sum of the `weights` of its occurrences, in floating
-/// point; at least `minlength` elements. `x` is evaluated.
+/// Count the occurrences of each integer from zero to the maximum.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Integers or booleans with one axis, none negative.
+/// weights : array_like, optional
+///     Weights of the elements, of the shape of `x`, to be summed instead of counted. Default: none.
+/// minlength : int, optional
+///     Smallest length of the result. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of length ``max(max(x) + 1, minlength)``: int32 counts, or floating-point sums of `weights` (float32
+///     for integers).
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an argument is not convertible to an array.
+/// ValueError
+///     If `x` has not one axis of integers, an element or `minlength` is negative, or `weights` has another shape;
+///     inside `vmap` and `compile`, as values decide the length.
+///
+/// See Also
+/// --------
+/// histogram, unique
+///
+/// Notes
+/// -----
+/// `x` is evaluated.
+///
+/// Examples
+/// --------
+/// >>> mx.bincount(mx.array([0, 2, 2]))
+/// array([1, 0, 2], dtype=int32)
+/// >>> mx.bincount(mx.array([0, 2, 2]), weights=mx.array([0.5, 1.0, 2.0]))
+/// array([0.5, 0, 3], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (x, /, weights = None, minlength = 0, *, stream = None))]
 fn bincount(
@@ -41,11 +80,58 @@ fn bins_of(op: &str, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyRe
     }
 }
 
-/// How many elements of `a`, or what `weights`, fall into each bin, and the edges of the bins: (counts, edges).
+/// Count the elements in each bin.
 ///
-/// `bins` is a number of bins of one width over `range` (by default from the least element to the greatest), the name of a rule
-/// for it ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"; not with weights), or an array of rising edges. A
-/// bin begins with its lower edge, the last one has its upper edge too. With `density` the integral is one.
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape and real dtype.
+/// bins : int, str or array_like, optional
+///     Number of bins of equal width; name of a rule that chooses it; or bin edges in ascending order. Default: 10.
+/// range : tuple of float, optional
+///     Lower and upper end of bins of equal width. Default: minimum and maximum of `a`.
+/// density : bool, optional
+///     Divide each count by the total and by the width of its bin, so that the integral is one. Default: False.
+/// weights : array_like, optional
+///     Weights of the elements, of the shape of `a`, to be summed instead of counted. Not with a rule. Default:
+///     none.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// counts : array
+///     int32 counts, or sums of `weights` in their dtype; a floating dtype with `density`.
+/// edges : array
+///     Edges of the bins, one more than there are bins: the dtype of `a`, float32 for integers; or `bins` if it
+///     holds the edges.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `a` is complex, weights are given with a rule, or an argument is not convertible.
+/// ValueError
+///     If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the
+///     elements are not finite and no `range` is given, or `weights` has another shape; with a rule also inside
+///     `vmap` and `compile`.
+///
+/// See Also
+/// --------
+/// histogram_bin_edges, bincount, digitize
+///
+/// Notes
+/// -----
+/// A bin includes its lower edge; the last bin includes its upper edge too. Elements outside of the bins, and NaN,
+/// are not counted.
+///
+/// The rules are ``"sqrt"``, ``"sturges"`` (1926), ``"rice"``, ``"scott"`` (1979), ``"fd"`` (Freedman and Diaconis,
+/// 1981), ``"doane"`` (1976), ``"stone"`` (1984) and ``"auto"``, which takes the smaller width of ``"sturges"`` and
+/// ``"fd"``. They evaluate `a`.
+///
+/// Examples
+/// --------
+/// >>> mx.histogram(mx.array([1.0, 2.0, 1.0, 4.0]), bins=3)
+/// (array([2, 1, 1], dtype=int32), array([1, 2, 3, 4], dtype=float32))
 #[pyfunction]
 #[pyo3(
     signature = (a, bins = None, range = None, density = None, weights = None, *, stream = None),
@@ -72,7 +158,51 @@ fn histogram(
     Ok((counts.into(), edges.into()))
 }
 
-/// The edges of the bins of a histogram; `weights` change nothing.
+/// Edges of the bins of a histogram.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape and real dtype.
+/// bins : int, str or array_like, optional
+///     Number of bins of equal width; name of a rule that chooses it; or bin edges in ascending order. Default: 10.
+/// range : tuple of float, optional
+///     Lower and upper end of bins of equal width. Default: minimum and maximum of `a`.
+/// weights : array_like, optional
+///     Accepted for compatibility; it has no effect.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Edges, one more than there are bins: the dtype of `a`, float32 for integers; or `bins` if it holds the
+///     edges.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `a` is complex, or an argument is not convertible.
+/// ValueError
+///     If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the
+///     elements are not finite and no `range` is given; with a rule also inside `vmap` and `compile`.
+///
+/// See Also
+/// --------
+/// histogram
+///
+/// Notes
+/// -----
+/// The rules are ``"sqrt"``, ``"sturges"`` (1926), ``"rice"``, ``"scott"`` (1979), ``"fd"`` (Freedman and Diaconis,
+/// 1981), ``"doane"`` (1976), ``"stone"`` (1984) and ``"auto"``, which takes the smaller width of ``"sturges"`` and
+/// ``"fd"``. They evaluate `a`.
+///
+/// Examples
+/// --------
+/// >>> mx.histogram_bin_edges(mx.array([1.0, 2.0, 5.0]), bins=2)
+/// array([1, 3, 5], dtype=float32)
+/// >>> mx.histogram_bin_edges(mx.array([1.0, 2.0, 5.0]), bins=4, range=(0, 1))
+/// array([0, 0.25, 0.5, 0.75, 1], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (a, bins = None, range = None, weights = None, *, stream = None),

@@ -1,4 +1,4 @@
-//! Index arrays from shapes, and between places and coordinates.
+//! Index arrays of triangles, diagonals and grids; conversion between flat indices and coordinates.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
-/// A sequence of arrays, or the parts of one array along its first axis.
+/// The arrays of a sequence, or the elements of one array along its first axis.
 pub(super) fn rows(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     match arrays.cast::<PyArray>() {
         Ok(array) => ops::unstack(&array.get().get(), 0).or_raise(),
@@ -21,11 +21,11 @@ pub(super) fn rows(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
     }
 }
 
-/// Index arrays of triangles.
+/// Functions that return the index arrays of triangles.
 macro_rules! triangles {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (n, k = 0, m = None, *, stream = None))]
             fn $name(
@@ -47,11 +47,102 @@ macro_rules! triangles {
 }
 
 triangles! {
-    tril_indices "Row and column indices, uint32, of the elements on or below diagonal `k` of an `n` by `m` (by default `n`) matrix.",
-    triu_indices "Row and column indices, uint32, of the elements on or above diagonal `k` of an `n` by `m` (by default `n`) matrix.",
+    /// Compute row and column indices of the elements on and below a diagonal of a matrix.
+    ///
+    /// Parameters
+    /// ----------
+    /// n : int
+    ///     Number of rows.
+    /// k : int, optional
+    ///     Diagonal: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+    /// m : int, optional
+    ///     Number of columns. Default: `n`.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of array
+    ///     Row indices and column indices, uint32, in row-major order.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a length is negative.
+    ///
+    /// See Also
+    /// --------
+    /// triu_indices, tril, diag_indices
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.tril_indices(2)
+    /// (array([0, 1, 1], dtype=uint32), array([0, 0, 1], dtype=uint32))
+    tril_indices,
+    /// Compute row and column indices of the elements on and above a diagonal of a matrix.
+    ///
+    /// Parameters
+    /// ----------
+    /// n : int
+    ///     Number of rows.
+    /// k : int, optional
+    ///     Diagonal: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+    /// m : int, optional
+    ///     Number of columns. Default: `n`.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of array
+    ///     Row indices and column indices, uint32, in row-major order.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a length is negative.
+    ///
+    /// See Also
+    /// --------
+    /// tril_indices, triu, diag_indices
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.triu_indices(2)
+    /// (array([0, 0, 1], dtype=uint32), array([0, 1, 1], dtype=uint32))
+    triu_indices,
 }
 
-/// The indices, uint32, of the main diagonal of an array with `ndim` axes of length `n`: a tuple of an array for each.
+/// Compute the indices of the main diagonal of an array whose axes have equal length.
+///
+/// Parameters
+/// ----------
+/// n : int
+///     Length of each axis.
+/// ndim : int, optional
+///     Number of axes, at most 64. Default: 2.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// tuple of array
+///     `ndim` arrays of the indices ``0, ..., n - 1``, uint32.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `n` is negative, or `ndim` is above 64.
+///
+/// See Also
+/// --------
+/// diagonal, fill_diagonal, tril_indices, triu_indices
+///
+/// Examples
+/// --------
+/// >>> a = mx.array([[1, 2], [3, 4]])
+/// >>> a[mx.diag_indices(2)]
+/// array([1, 4], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (n, ndim = 2, *, stream = None))]
 fn diag_indices(
@@ -66,8 +157,39 @@ fn diag_indices(
     tuple(py, compute(py, stream, || ops::diag_indices(n, ndim))?)
 }
 
-/// The coordinates of every element of an array of shape `dimensions`: stacked along a new first axis, or with `sparse` a
-/// tuple of arrays with lengths of one along the other axes. The dtype is int32 unless one is given.
+/// Compute the coordinates of every element of an array of a given shape.
+///
+/// Parameters
+/// ----------
+/// dimensions : int or sequence of int
+///     Shape of the array.
+/// dtype : dtype, optional
+///     Dtype of the coordinates. Default: int32.
+/// sparse : bool, optional
+///     Whether to return a tuple of arrays that have length one along all axes but their own. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array or tuple of array
+///     Array of shape ``(len(dimensions), *dimensions)``, whose part ``i`` holds the coordinates along axis ``i``; with
+///     `sparse` a tuple of one array for each axis.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative.
+///
+/// See Also
+/// --------
+/// meshgrid, unravel_index
+///
+/// Examples
+/// --------
+/// >>> mx.indices((2, 3))[1]
+/// array([[0, 1, 2],
+///        [0, 1, 2]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (dimensions, dtype = None, sparse = false, *, stream = None))]
 fn indices(
@@ -92,8 +214,38 @@ fn indices(
     Ok(NewArray::from(stacked).object(py)?.into_any())
 }
 
-/// Index arrays that pick the rectangle of the given rows, columns, …: each runs along an axis of its own. A bool array picks
-/// where it is true, and is evaluated.
+/// Build index arrays that select the outer product of indices along each axis.
+///
+/// Parameters
+/// ----------
+/// *args : array_like
+///     1-d arrays of integers or bool, one for each axis. A bool array stands for the indices of its true elements and is
+///     evaluated.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// tuple of array
+///     Index arrays that broadcast: array ``i`` varies along axis ``i``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If an array is not 1-d.
+/// TypeError
+///     If an array is neither of integers nor of bool.
+///
+/// See Also
+/// --------
+/// meshgrid, take
+///
+/// Examples
+/// --------
+/// >>> a = mx.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+/// >>> a[mx.ix_([0, 2], [False, True, True])]
+/// array([[2, 3],
+///        [8, 9]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (*args, stream = None))]
 fn ix_(py: Python<'_>, args: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyTuple>> {
@@ -101,7 +253,7 @@ fn ix_(py: Python<'_>, args: Vec<Operand>, stream: Option<StreamArg>) -> PyResul
     tuple(py, compute(py, stream, || ops::ix_(&arrays.iter().collect::<Vec<_>>()))?)
 }
 
-/// Does an array's first axis run fastest in the order of that name?
+/// Whether the order of that name is column-major.
 fn first_runs_fastest(op: &str, order: &str) -> PyResult<bool> {
     match order {
         "C" => Ok(false),
@@ -110,13 +262,44 @@ fn first_runs_fastest(op: &str, order: &str) -> PyResult<bool> {
     }
 }
 
-/// The lengths in the other order.
+/// The lengths in reverse order.
 fn reversed_shape(shape: &Shape) -> Shape {
     shape.iter().rev().copied().collect()
 }
 
-/// The coordinates, a tuple of an uint32 array for each axis, of places in the flattened array of a shape; in `order` "F"
-/// it was flattened with the first axis running fastest.
+/// Convert indices of the flattened array to coordinates.
+///
+/// Parameters
+/// ----------
+/// indices : array_like
+///     Integer indices of the flattened array, of any shape.
+/// shape : int or sequence of int
+///     Shape of the array.
+/// order : {"C", "F"}, optional
+///     Order of the flattened elements: ``"C"`` is row-major, ``"F"`` column-major. Default: ``"C"``.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// tuple of array
+///     Coordinates, one uint32 array for each axis, of the shape of `indices`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If an index is negative or out of bounds; inside `vmap` and `compile` that is not checked.
+/// TypeError
+///     If `indices` are not integers.
+///
+/// See Also
+/// --------
+/// ravel_multi_index, argmax, flatnonzero
+///
+/// Examples
+/// --------
+/// >>> mx.unravel_index(mx.array([5, 2]), (2, 3))
+/// (array([1, 0], dtype=uint32), array([2, 2], dtype=uint32))
 #[pyfunction]
 #[pyo3(signature = (indices, shape, order = "C", *, stream = None))]
 fn unravel_index<'py>(
@@ -136,9 +319,43 @@ fn unravel_index<'py>(
     tuple(py, found)
 }
 
-/// The places, uint32, in the flattened array of shape `dims` of the elements with these coordinates, an array for each axis.
-/// One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip"): as `mode` says, one
-/// for all axes or a tuple with one for each. In `order` "F" the first axis runs fastest.
+/// Convert coordinates to indices of the flattened array.
+///
+/// Parameters
+/// ----------
+/// multi_index : sequence of array_like
+///     Integer coordinates, one array for each axis. They broadcast.
+/// dims : int or sequence of int
+///     Shape of the array.
+/// mode : str or tuple of str, optional
+///     Treatment of coordinates out of bounds, for all axes or for each axis: ``"raise"``, ``"wrap"`` (modulo the length)
+///     or ``"clip"`` (to the nearest valid index). Default: ``"raise"``.
+/// order : {"C", "F"}, optional
+///     Order of the flattened elements: ``"C"`` is row-major, ``"F"`` column-major. Default: ``"C"``.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Indices, uint32, of the broadcast shape of the coordinates.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a coordinate is negative or out of bounds in mode ``"raise"`` (inside `vmap` and `compile` that is not checked),
+///     the mode is unknown, there is not one array for each axis, or shapes do not broadcast.
+/// TypeError
+///     If coordinates are not integers.
+///
+/// See Also
+/// --------
+/// unravel_index
+///
+/// Examples
+/// --------
+/// >>> mx.ravel_multi_index(([1, 3], [2, 0]), (2, 3), mode="wrap")
+/// array([5, 3], dtype=uint32)
 #[pyfunction]
 #[pyo3(
     signature = (multi_index, dims, mode = None, order = "C", *, stream = None),

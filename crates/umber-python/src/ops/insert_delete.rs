@@ -1,4 +1,4 @@
-//! Arrays with elements put in, taken out, repeated or added at the end.
+//! Inserting, deleting, appending and repeating elements.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,8 +10,42 @@ use crate::args::{Ints, Operand, StreamArg, axes, compute, record_on};
 use crate::indexing::parse_one;
 use crate::new_array::NewArray;
 
-/// `arr` without the elements at `obj` (an integer, a slice, or an array of integers or bool) along `axis`, of the flattened
-/// array by default. An array of indices is evaluated.
+/// Delete elements at given indices along an axis.
+///
+/// Parameters
+/// ----------
+/// arr : array_like
+///     Input of any shape.
+/// obj : int, slice or array_like
+///     Indices to delete: an integer, a slice, or an array of integers or bool. An array is evaluated.
+/// axis : int, optional
+///     Axis to delete from. Default: flatten the array first.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the remaining elements, in the dtype of `arr`.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If `axis` or an index is out of bounds, or `obj` is no index.
+/// ValueError
+///     If a mask has another length than the axis, or an index array has no value, as inside `vmap` and `compile`.
+///
+/// See Also
+/// --------
+/// insert, append, trim_zeros
+///
+/// Examples
+/// --------
+/// >>> mx.delete(mx.array([1, 2, 3, 4]), [0, -1])
+/// array([2, 3], dtype=int32)
+/// >>> mx.delete(mx.array([[1, 2], [3, 4]]), 0, axis=1)
+/// array([[2],
+///        [4]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (arr, obj, axis = None, *, stream = None))]
 fn delete(
@@ -25,8 +59,45 @@ fn delete(
     compute(py, stream, || ops::delete(&arr, &index, axis)).map(NewArray::from)
 }
 
-/// `arr` with `values` put in before the elements at `obj` (an integer, a slice, or an array of integers or bool) along
-/// `axis`, of the flattened array by default. An array of indices is evaluated.
+/// Insert values before given indices along an axis.
+///
+/// Parameters
+/// ----------
+/// arr : array_like
+///     Input of any shape.
+/// obj : int, slice or array_like
+///     Indices, in `arr`, before which to insert: an integer, a slice, or an array of integers or bool. The length of the
+///     axis means its end. An array is evaluated.
+/// values : array_like
+///     Values, converted to the dtype of `arr`. They broadcast to as many elements as there are indices; at a single index
+///     any number of values is inserted.
+/// axis : int, optional
+///     Axis to insert along. Default: flatten the array first.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array with the values inserted, in the dtype of `arr`.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If `axis` or an index is out of bounds, or `obj` is no index.
+/// ValueError
+///     If the values do not broadcast, or an index array has no value, as inside `vmap` and `compile`.
+///
+/// See Also
+/// --------
+/// delete, append, concatenate
+///
+/// Examples
+/// --------
+/// >>> mx.insert(mx.array([1, 2, 3]), 1, mx.array([8, 9]))
+/// array([1, 8, 9, 2, 3], dtype=int32)
+/// >>> mx.insert(mx.array([1, 2, 3]), [0, 3], 7)
+/// array([7, 1, 2, 3, 7], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (arr, obj, values, axis = None, *, stream = None))]
 fn insert(
@@ -42,7 +113,42 @@ fn insert(
     compute(py, stream, || ops::insert(&arr, &index, &values, axis)).map(NewArray::from)
 }
 
-/// `values` behind the elements of `arr` along `axis`; both flattened by default.
+/// Append values to an array along an axis.
+///
+/// Parameters
+/// ----------
+/// arr : array_like
+///     Input of any shape.
+/// values : array_like
+///     Values, of the shape of `arr` except along `axis`.
+/// axis : int, optional
+///     Axis to append along. Default: flatten both arrays first.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     The joined array, in the promoted dtype of both.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If `axis` is out of bounds.
+/// ValueError
+///     If the shapes differ along another axis.
+///
+/// See Also
+/// --------
+/// insert, concatenate
+///
+/// Examples
+/// --------
+/// >>> mx.append(mx.array([[1, 2]]), mx.array([[3, 4]]), axis=0)
+/// array([[1, 2],
+///        [3, 4]], dtype=int32)
+/// >>> mx.append(mx.array([1, 2]), 3.5)
+/// array([1, 2, 3.5], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (arr, values, axis = None, *, stream = None))]
 fn append(arr: Operand, values: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -50,7 +156,40 @@ fn append(arr: Operand, values: Operand, axis: Option<i64>, stream: Option<Strea
     record_on(stream, || ops::append(&arr, &values, axis)).map(NewArray::from)
 }
 
-/// `filt` without the zeros in front ("f" in `trim`) and at the back ("b") of `axis`, of all axes by default. It is evaluated.
+/// Remove zeros at the ends of an array.
+///
+/// Parameters
+/// ----------
+/// filt : array_like
+///     Input of any shape. It is evaluated, since its values determine the shape of the result.
+/// trim : {"fb", "f", "b"}, optional
+///     Ends to trim: ``"f"`` the front, ``"b"`` the back, ``"fb"`` both. Default: ``"fb"``.
+/// axis : int or sequence of int, optional
+///     Axes to trim. Default: all axes.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     The smallest block of `filt` along these axes that contains all nonzero elements (with ``"f"`` and ``"b"`` one end of
+///     each axis stays).
+///
+/// Raises
+/// ------
+/// IndexError
+///     If an axis is out of bounds.
+/// ValueError
+///     If `trim` is unknown; inside `vmap` and `compile`, where `filt` has no value.
+///
+/// See Also
+/// --------
+/// delete, nonzero
+///
+/// Examples
+/// --------
+/// >>> mx.trim_zeros(mx.array([0, 0, 1, 0, 2, 0]))
+/// array([1, 0, 2], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (filt, trim = "fb", axis = None, *, stream = None))]
 fn trim_zeros(
@@ -74,7 +213,36 @@ fn trim_zeros(
     compute(py, stream, || ops::trim_zeros(&filt, ends, axes(axis.as_ref()))).map(NewArray::from)
 }
 
-/// The elements of `a` in row-major order, begun again as often as needed, in another shape.
+/// Repeat or truncate the elements of an array to fill a new shape.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// new_shape : int or sequence of int
+///     Shape of the result; its size is arbitrary.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     The elements of `a` in row-major order, repeated from the start as often as necessary. Zeros if `a` is empty.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative.
+///
+/// See Also
+/// --------
+/// reshape, tile, repeat
+///
+/// Examples
+/// --------
+/// >>> mx.resize(mx.array([1, 2, 3]), (2, 2))
+/// array([[1, 2],
+///        [3, 1]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, new_shape, *, stream = None))]
 fn resize(a: Operand, new_shape: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -82,8 +250,44 @@ fn resize(a: Operand, new_shape: Ints, stream: Option<StreamArg>) -> PyResult<Ne
     record_on(stream, || ops::resize(&a, new_shape.as_slice())).map(NewArray::from)
 }
 
-/// Each element of `array` `repeats` times along `axis` (of the flattened array by default); an array of repeats has one
-/// count for each element, and is evaluated.
+/// Repeat each element of an array.
+///
+/// Parameters
+/// ----------
+/// array : array_like
+///     Input of any shape.
+/// repeats : int or array_like
+///     Number of repetitions of each element. An array of integers has one count for each element along the axis, or one for
+///     all, and is evaluated.
+/// axis : int, optional
+///     Axis to repeat along. Default: flatten the array first.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array in the dtype of `array`. The length of the axis is the sum of the counts.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If `axis` is out of bounds.
+/// ValueError
+///     If a count is negative, the number of counts is wrong, or counts have no value, as inside `vmap` and `compile`.
+/// TypeError
+///     If the counts are not integers.
+///
+/// See Also
+/// --------
+/// tile, resize, broadcast_to
+///
+/// Examples
+/// --------
+/// >>> mx.repeat(mx.array([1, 2]), 2)
+/// array([1, 1, 2, 2], dtype=int32)
+/// >>> mx.repeat(mx.array([1, 2]), mx.array([1, 3]))
+/// array([1, 2, 2, 2], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (array, repeats, axis = None, *, stream = None))]
 fn repeat(
@@ -96,7 +300,7 @@ fn repeat(
     repeated(py, &array.alone(), repeats, axis, stream)
 }
 
-/// `array` with each element repeated: `repeats` is a number, or an array with one for each element.
+/// `array` with each element repeated; `repeats` is a number, or an array with a count for each element.
 pub(super) fn repeated(
     py: Python<'_>,
     array: &Array,

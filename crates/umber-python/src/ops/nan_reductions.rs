@@ -1,4 +1,4 @@
-//! Reductions and scans that pass over what is not a number.
+//! Reductions and scans that ignore NaN.
 
 use pyo3::prelude::*;
 use umber_core::ops;
@@ -9,14 +9,11 @@ use crate::new_array::NewArray;
 use crate::ops::masked_reductions::Selected;
 use crate::ops::reductions::{arg_reductions, reductions};
 
-/// Reductions over any axes of selected elements, from a start, that may compute in a given dtype.
+/// Reductions over any axes with `dtype`, `initial` and `where`.
 macro_rules! folds {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
-            ///
-            /// `dtype` is what it is computed and answered in; elements where `where` does not hold are left out; `initial`
-            /// is what the reduction starts from.
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(
                 signature = (a, /, axis = None, keepdims = false, *, dtype = None, initial = None, r#where = None,
@@ -46,18 +43,109 @@ macro_rules! folds {
 }
 
 folds! {
-    nansum "Sum over `axis` of what is a number; 0 where nothing is.",
-    nanprod "Product over `axis` of what is a number; 1 where nothing is.",
+    /// Sum of the elements over axes, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// dtype : dtype, str or type, optional
+    ///     Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
+    ///     `a`, but int32 for booleans and smaller signed integers, and uint32 for smaller unsigned ones.
+    /// initial : array_like, optional
+    ///     Value that the reduction starts from; it broadcasts to the shape of the result. Default: 0.
+    /// where : array_like, optional
+    ///     Condition that broadcasts to the shape of `a`; elements where it is zero are left out. Default: all
+    ///     elements.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array without the reduced axes, or with length one for them if `keepdims`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If an axis is given twice, or `initial` or `where` does not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// sum, nanmean
+    ///
+    /// Notes
+    /// -----
+    /// NaN counts as 0, so the result is 0 if there are no other elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nansum(mx.array([[3.0, mx.nan, 2.0], [mx.nan, mx.nan, mx.nan]]), axis=1)
+    /// array([5, 0], dtype=float32)
+    nansum,
+    /// Product of the elements over axes, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// dtype : dtype, str or type, optional
+    ///     Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
+    ///     `a`, but int32 for booleans and smaller signed integers, and uint32 for smaller unsigned ones.
+    /// initial : array_like, optional
+    ///     Value that the reduction starts from; it broadcasts to the shape of the result. Default: 1.
+    /// where : array_like, optional
+    ///     Condition that broadcasts to the shape of `a`; elements where it is zero are left out. Default: all
+    ///     elements.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array without the reduced axes, or with length one for them if `keepdims`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If an axis is given twice, or `initial` or `where` does not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// prod, nanmean
+    ///
+    /// Notes
+    /// -----
+    /// NaN counts as 1, so the result is 1 if there are no other elements.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanprod(mx.array([[3.0, mx.nan, 2.0], [mx.nan, mx.nan, mx.nan]]), axis=1)
+    /// array([6, 1], dtype=float32)
+    nanprod,
 }
 
-/// Extrema over any axes of selected elements, from a start.
+/// Extrema over any axes with `initial` and `where`.
 macro_rules! extrema {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
-            ///
-            /// Elements where `where` does not hold are left out; `initial`, which it needs, is what the reduction starts
-            /// from.
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(
                 signature = (a, /, axis = None, keepdims = false, *, initial = None, r#where = None, stream = None)
@@ -85,17 +173,191 @@ macro_rules! extrema {
 }
 
 extrema! {
-    nanmin "Smallest number over `axis`; NaN where there is none.",
-    nanmax "Largest number over `axis`; NaN where there is none.",
+    /// Minimum of the elements over axes, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// initial : array_like, optional
+    ///     Value that the reduction starts from; it broadcasts to the shape of the result. Required with `where`.
+    ///     Default: none.
+    /// where : array_like, optional
+    ///     Condition that broadcasts to the shape of `a`; elements where it is zero are left out. Default: all
+    ///     elements.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array without the reduced axes, or with length one for them if `keepdims`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If an axis is given twice, an axis without elements is reduced without `initial`, `where` is given without
+    ///     `initial`, or one of them does not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// min, nanargmin, fmin
+    ///
+    /// Notes
+    /// -----
+    /// NaN where all elements are NaN. If several elements are the minimum, they share the gradient equally.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanmin(mx.array([[3.0, mx.nan, 2.0], [mx.nan, mx.nan, mx.nan]]), axis=1)
+    /// array([2, nan], dtype=float32)
+    nanmin,
+    /// Maximum of the elements over axes, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// initial : array_like, optional
+    ///     Value that the reduction starts from; it broadcasts to the shape of the result. Required with `where`.
+    ///     Default: none.
+    /// where : array_like, optional
+    ///     Condition that broadcasts to the shape of `a`; elements where it is zero are left out. Default: all
+    ///     elements.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array without the reduced axes, or with length one for them if `keepdims`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If an axis is given twice, an axis without elements is reduced without `initial`, `where` is given without
+    ///     `initial`, or one of them does not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// max, nanargmax, fmax
+    ///
+    /// Notes
+    /// -----
+    /// NaN where all elements are NaN. If several elements are the maximum, they share the gradient equally.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanmax(mx.array([[3.0, mx.nan, 2.0], [mx.nan, mx.nan, mx.nan]]), axis=1)
+    /// array([3, nan], dtype=float32)
+    nanmax,
 }
 
 reductions! {
-    nanmedian "Median over `axis` of what is a number; NaN where nothing is.",
+    /// Median of the elements over axes, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array without the reduced axes, or with length one for them if `keepdims`. Dtype: float32 for integers,
+    ///     booleans and float8, else the dtype of `a`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If an axis is given twice.
+    ///
+    /// See Also
+    /// --------
+    /// median, nanquantile, nanmean
+    ///
+    /// Notes
+    /// -----
+    /// NaN where all elements are NaN, or there are none.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanmedian(mx.array([4.0, 1.0, mx.nan, 2.0]))
+    /// array(2, dtype=float32)
+    nanmedian,
 }
 
-/// Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32.
+/// Arithmetic mean of the elements over axes, ignoring NaN.
 ///
-/// `dtype` is what it is computed and answered in; elements where `where` does not hold are left out.
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape and dtype.
+/// axis : int or sequence of int, optional
+///     Axes to reduce. Default: all axes.
+/// keepdims : bool, optional
+///     Keep the reduced axes with length one. Default: False.
+/// dtype : dtype, str or type, optional
+///     Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
+///     `a`; float32 for integers, booleans and float8.
+/// where : array_like, optional
+///     Condition that broadcasts to the shape of `a`; elements where it is zero are left out. Default: all
+///     elements.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array without the reduced axes, or with length one for them if `keepdims`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `dtype` is not inexact although `a` is, or an argument is not convertible to an array.
+/// IndexError
+///     If an axis is out of bounds.
+/// ValueError
+///     If an axis is given twice, or `where` does not broadcast.
+///
+/// See Also
+/// --------
+/// mean, nanmedian, nansum
+///
+/// Notes
+/// -----
+/// NaN where there is no other element.
+///
+/// Examples
+/// --------
+/// >>> mx.nanmean(mx.array([1.0, mx.nan, 2.0]))
+/// array(1.5, dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (a, /, axis = None, keepdims = false, *, dtype = None, r#where = None, stream = None)
@@ -115,19 +377,85 @@ fn nanmean(
 }
 
 arg_reductions! {
-    nanargmin "Index of the first smallest number along `axis`, as uint32. Where there is none, evaluation raises ValueError.",
-    nanargmax "Index of the first largest number along `axis`, as uint32. Where there is none, evaluation raises ValueError.",
+    /// Index of the minimum along an axis, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int, optional
+    ///     Axis to search. Default: the flattened array.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axis (all axes if `axis` is None) with length one. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     uint32 array of indices: the first one if several elements are the minimum.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If the axis has no elements; upon evaluation, if all elements along the axis are NaN.
+    ///
+    /// See Also
+    /// --------
+    /// argmin, nanmin
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanargmin(mx.array([[mx.nan, 3.0, 2.0], [4.0, mx.nan, 5.0]]), axis=1)
+    /// array([2, 0], dtype=uint32)
+    nanargmin,
+    /// Index of the maximum along an axis, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int, optional
+    ///     Axis to search. Default: the flattened array.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axis (all axes if `axis` is None) with length one. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     uint32 array of indices: the first one if several elements are the maximum.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If the axis has no elements; upon evaluation, if all elements along the axis are NaN.
+    ///
+    /// See Also
+    /// --------
+    /// argmax, nanmax
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanargmax(mx.array([[mx.nan, 3.0, 2.0], [4.0, mx.nan, 5.0]]), axis=1)
+    /// array([1, 2], dtype=uint32)
+    nanargmax,
 }
 
-/// Dispersions, with `ddof` taken off the number of elements.
+/// Variance and standard deviation.
 macro_rules! dispersions {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
-            ///
-            /// NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`, `dtype` is what
-            /// it is computed in. Elements where `where` does not hold are left out; `mean` is their mean, where it is
-            /// known already, with the axes kept.
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(
                 signature = (a, /, axis = None, keepdims = false, ddof = 0, *, correction = None, dtype = None,
@@ -160,15 +488,123 @@ macro_rules! dispersions {
 }
 
 dispersions! {
-    nanvar "Variance over `axis` of what is a number: squared distances from the mean divided by `n - ddof`.",
-    nanstd "Standard deviation over `axis` of what is a number: the square root of `nanvar`.",
+    /// Variance of the elements over axes, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// ddof : int, optional
+    ///     Delta degrees of freedom: the divisor is ``n - ddof``, where ``n`` counts the elements that are not NaN.
+    ///     Default: 0.
+    /// correction : int, optional
+    ///     The array API standard's name for `ddof`; it takes precedence. Default: `ddof`.
+    /// dtype : dtype, str or type, optional
+    ///     Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
+    ///     `a`; float32 for integers, booleans and float8.
+    /// where : array_like, optional
+    ///     Condition that broadcasts to the shape of `a`; elements where it is zero are left out. Default: all
+    ///     elements.
+    /// mean : array_like, optional
+    ///     Mean of the elements if it is known already, with the reduced axes kept. Default: the computed mean.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array without the reduced axes, or with length one for them if `keepdims`; of the real dtype of the same
+    ///     precision.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `dtype` is not inexact although `a` is, or an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If an axis is given twice, or `where` or `mean` does not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// var, nanstd, nanmean
+    ///
+    /// Notes
+    /// -----
+    /// ``sum(abs(a - mean)**2) / (n - ddof)``, real also for complex numbers. NaN where ``n <= ddof``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanvar(mx.array([1.0, mx.nan, 3.0]))
+    /// array(1, dtype=float32)
+    /// >>> mx.nanvar(mx.array([1.0, mx.nan, 3.0]), ddof=1)
+    /// array(2, dtype=float32)
+    nanvar,
+    /// Standard deviation of the elements over axes, ignoring NaN: `sqrt(nanvar(a))`.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// ddof : int, optional
+    ///     Delta degrees of freedom: the divisor is ``n - ddof``, where ``n`` counts the elements that are not NaN.
+    ///     Default: 0.
+    /// correction : int, optional
+    ///     The array API standard's name for `ddof`; it takes precedence. Default: `ddof`.
+    /// dtype : dtype, str or type, optional
+    ///     Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
+    ///     `a`; float32 for integers, booleans and float8.
+    /// where : array_like, optional
+    ///     Condition that broadcasts to the shape of `a`; elements where it is zero are left out. Default: all
+    ///     elements.
+    /// mean : array_like, optional
+    ///     Mean of the elements if it is known already, with the reduced axes kept. Default: the computed mean.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array without the reduced axes, or with length one for them if `keepdims`; of the real dtype of the same
+    ///     precision.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `dtype` is not inexact although `a` is, or an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If an axis is given twice, or `where` or `mean` does not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// std, nanvar, nanmean
+    ///
+    /// Notes
+    /// -----
+    /// NaN where ``n <= ddof``. The gradient between equal elements, where the function is not differentiable, is zero.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanstd(mx.array([1.0, mx.nan, 5.0]))
+    /// array(2, dtype=float32)
+    nanstd,
 }
 
-/// Scans that may compute in a given dtype.
+/// Scans with a `dtype` argument.
 macro_rules! scans {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (a, /, axis = None, dtype = None, *, stream = None))]
             fn $name(
@@ -191,8 +627,82 @@ macro_rules! scans {
 }
 
 scans! {
-    nancumsum "Sum so far of what is a number, along `axis` (of the flattened array by default).",
-    nancumprod "Product so far of what is a number, along `axis` (of the flattened array by default).",
+    /// Cumulative sum along an axis, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int, optional
+    ///     Axis to accumulate along. Default: the flattened array.
+    /// dtype : dtype, str or type, optional
+    ///     Dtype to compute in and of the result. Default: that of `a`; int32 for booleans.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array of the shape of `a`, or one axis without `axis`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    ///
+    /// See Also
+    /// --------
+    /// cumsum, nansum
+    ///
+    /// Notes
+    /// -----
+    /// NaN counts as 0.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nancumsum(mx.array([1.0, mx.nan, 2.0]))
+    /// array([1, 1, 3], dtype=float32)
+    nancumsum,
+    /// Cumulative product along an axis, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and dtype.
+    /// axis : int, optional
+    ///     Axis to accumulate along. Default: the flattened array.
+    /// dtype : dtype, str or type, optional
+    ///     Dtype to compute in and of the result. Default: that of `a`.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array of the shape of `a`, or one axis without `axis`.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    ///
+    /// See Also
+    /// --------
+    /// cumprod, nanprod
+    ///
+    /// Notes
+    /// -----
+    /// NaN counts as 1.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nancumprod(mx.array([3.0, mx.nan, 2.0]))
+    /// array([3, 3, 6], dtype=float32)
+    nancumprod,
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

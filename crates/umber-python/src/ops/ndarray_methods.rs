@@ -1,4 +1,6 @@
 //! Methods of `array` that clients of NumPy's arrays call.
+//!
+//! One subject: one method after the other; most lines are their documentation.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -35,13 +37,58 @@ impl PyArray {
 
 #[pymethods]
 impl PyArray {
-    /// Complex conjugate of each element.
+    /// Compute the complex conjugate of each element.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Same shape and dtype.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.conjugate, conj
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1 + 2j]).conjugate()
+    /// array([1-2j], dtype=complex64)
     #[pyo3(signature = (*, stream = None))]
     fn conjugate(&self, stream: Option<StreamArg>) -> PyResult<NewArray> {
         record_on(stream, || ops::conjugate(&self.get())).map(NewArray::from)
     }
 
-    /// The elements limited to `min..=max`; `None` does not limit.
+    /// Limit the elements to an interval.
+    ///
+    /// Parameters
+    /// ----------
+    /// min, max : array_like, optional
+    ///     Bounds, broadcast against the array. None sets no bound. Default: None.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     ``minimum(maximum(a, min), max)``.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the shapes cannot be broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.clip
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1, 5, 9]).clip(2, 8)
+    /// array([2, 5, 8], dtype=int32)
     #[pyo3(signature = (min = None, max = None, *, stream = None))]
     fn clip(
         &self,
@@ -55,7 +102,33 @@ impl PyArray {
         record_on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(NewArray::from)
     }
 
-    /// The dot product with `b`: over the last axis of this array and the second to last (or only) one of `b`.
+    /// Compute the dot product: over this array's last axis and the second to last (or only) axis of `b`.
+    ///
+    /// Parameters
+    /// ----------
+    /// b : array_like
+    ///     Second operand.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Sum of products; a matrix product for two matrices.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the two axes have different lengths.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.matmul, umber.core.inner, umber.core.tensordot
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([[1, 2], [3, 4]]).dot(mx.array([1, 10]))
+    /// array([21, 43], dtype=int32)
     #[pyo3(signature = (b, *, stream = None))]
     fn dot(&self, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
         let a = self.get();
@@ -63,15 +136,77 @@ impl PyArray {
         record_on(stream, || ops::dot(&a, &b)).map(NewArray::from)
     }
 
-    /// The indices of the elements that are not zero: a tuple of a uint32 array for each axis. The array is evaluated.
+    /// Return the indices of the non-zero elements.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of array
+    ///     One uint32 array for each axis, in row-major order of the elements.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the array has no axes, or if it has no value because it is traced.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.nonzero
+    ///
+    /// Notes
+    /// -----
+    /// The shape of the result depends on values, so the array is evaluated.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([0, 3, 0, 4]).nonzero()
+    /// (array([1, 3], dtype=uint32),)
     #[pyo3(signature = (*, stream = None))]
     fn nonzero<'py>(&self, py: Python<'py>, stream: Option<StreamArg>) -> PyResult<Bound<'py, PyTuple>> {
         let a = self.get();
         tuple(py, compute(py, stream, || ops::nonzero(&a))?)
     }
 
-    /// The parts along `axis` (elements of the flattened array by default) where `condition`, of one axis and perhaps
-    /// shorter, is not zero. `condition` is evaluated.
+    /// Select slices along an axis by a condition.
+    ///
+    /// Parameters
+    /// ----------
+    /// condition : array_like
+    ///     One axis, at most as long as the axis; non-zero elements select.
+    /// axis : int, optional
+    ///     Axis to select along. Default: the flattened array.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     The selected slices.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If the axis is out of bounds, or if the condition selects beyond its end.
+    /// ValueError
+    ///     If `condition` does not have one axis.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.compress, take
+    ///
+    /// Notes
+    /// -----
+    /// `condition` is evaluated, since the shape of the result depends on it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([[1, 2, 3], [4, 5, 6]]).compress([True, False, True], axis=1)
+    /// array([[1, 3],
+    ///        [4, 6]], dtype=int32)
     #[pyo3(signature = (condition, axis = None, *, stream = None))]
     fn compress(
         &self,
@@ -84,13 +219,75 @@ impl PyArray {
         compute(py, stream, || ops::compress(&condition, &a, axis)).map(NewArray::from)
     }
 
-    /// Largest element over `axis` minus the smallest.
+    /// Compute the range of values over axes: the maximum minus the minimum.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// keepdims : bool, optional
+    ///     Keep reduced axes with length 1. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Without the reduced axes, unless `keepdims`.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If there are no elements.
+    ///
+    /// See Also
+    /// --------
+    /// max, min
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([[1, 5], [2, 9]]).ptp(axis=1)
+    /// array([4, 7], dtype=int32)
     #[pyo3(signature = (axis = None, keepdims = false, *, stream = None))]
     fn ptp(&self, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
         record_on(stream, || ops::ptp(&self.get(), axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
     }
 
-    /// The sum of the elements on a diagonal of two axes.
+    /// Compute the sum of a diagonal.
+    ///
+    /// Parameters
+    /// ----------
+    /// offset : int, optional
+    ///     Diagonal: 0 is the main one, positive ones are above it. Default: 0.
+    /// axis1, axis2 : int, optional
+    ///     Rows and columns of the matrices. Default: 0 and 1.
+    /// dtype : Dtype or str, optional
+    ///     Type to convert the elements to first.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Without `axis1` and `axis2`.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If the array has fewer than two axes.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.trace, diagonal
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([[1, 2], [3, 4]]).trace()
+    /// array(5, dtype=int32)
     #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1, dtype = None, *, stream = None))]
     fn trace(
         &self,
@@ -105,7 +302,39 @@ impl PyArray {
         record_on(stream, || ops::trace(&a, offset, axis1, axis2, dtype)).map(NewArray::from)
     }
 
-    /// Each element `repeats` times along `axis` (of the flattened array by default): a number, or one for each element.
+    /// Repeat each element along an axis.
+    ///
+    /// Parameters
+    /// ----------
+    /// repeats : int or integer array_like
+    ///     Number of repetitions: one for all, or one for each element.
+    /// axis : int, optional
+    ///     Axis to repeat along. Default: the flattened array.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     The elements, each repeated.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If the axis is out of bounds.
+    /// ValueError
+    ///     If a number of repetitions is negative.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.repeat, umber.core.tile
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1, 2]).repeat(2)
+    /// array([1, 1, 2, 2], dtype=int32)
+    /// >>> mx.array([1, 2]).repeat(mx.array([3, 1]))
+    /// array([1, 1, 1, 2], dtype=int32)
     #[pyo3(signature = (repeats, axis = None, *, stream = None))]
     fn repeat(
         &self,
@@ -116,10 +345,39 @@ impl PyArray {
         repeated(repeats.py(), &self.get(), repeats, axis, stream)
     }
 
-    /// Where each value would go into this sorted array of one axis, as uint32: before ("left") or after ("right") equal
-    /// elements.
+    /// Find the indices at which values would be inserted into this sorted array.
     ///
-    /// `sorter` holds the indices that bring the array in order, if it is not.
+    /// Parameters
+    /// ----------
+    /// v : array_like
+    ///     Values to insert.
+    /// side : {"left", "right"}, optional
+    ///     Insert before or after equal elements. Default: "left".
+    /// sorter : integer array_like, optional
+    ///     Indices that sort the array, if it is not sorted. Default: None.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Indices, uint32, of the shape of `v`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the array does not have one axis, or if `side` is unknown.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.searchsorted, argsort
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([1, 3, 5]).searchsorted(mx.array([3, 6]))
+    /// array([1, 3], dtype=uint32)
+    /// >>> mx.array([1, 3, 5]).searchsorted(3, side="right")
+    /// array(2, dtype=uint32)
     #[pyo3(signature = (v, side = "left", sorter = None, *, stream = None))]
     fn searchsorted(
         &self,
@@ -131,8 +389,37 @@ impl PyArray {
         insertion_points(Operand::Array(self.get()), v, side, sorter, stream)
     }
 
-    /// Indices that sort the array along `axis` (the flattened array if `None`), as uint32; equal elements keep their
-    /// order. `kind` and `stable` are NumPy's, and change nothing.
+    /// Return the indices that sort the array along an axis.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int, optional
+    ///     Axis to sort. None sorts the flattened array. Default: -1.
+    /// kind : str, optional
+    ///     Accepted for compatibility with NumPy; has no effect.
+    /// stable : bool, optional
+    ///     Accepted for compatibility with NumPy; the sort is always stable.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Indices, uint32. Equal elements keep their order; NaN comes last.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If the axis is out of bounds.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.argsort, sort
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.array([3, 1, 2]).argsort()
+    /// array([1, 2, 0], dtype=uint32)
     #[pyo3(signature = (axis = -1, kind = None, *, stable = true, stream = None))]
     fn argsort(
         &self,
@@ -146,14 +433,80 @@ impl PyArray {
         record_on(stream, || ops::argsort(&self.get(), axis, SortOrder::Ascending)).map(NewArray::from)
     }
 
-    /// Indices that partition the array along `axis` about its `kth` element, as uint32.
+    /// Return the indices that partition the array along an axis about its `kth` element.
+    ///
+    /// Parameters
+    /// ----------
+    /// kth : int
+    ///     Position, along the axis, of the element that gets its sorted place.
+    /// axis : int, optional
+    ///     Axis to partition. None partitions the flattened array. Default: -1.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Indices, uint32. No element before position `kth` is larger, none after it is smaller.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If the axis is out of bounds.
+    /// ValueError
+    ///     If `kth` is out of bounds.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.argpartition, partition
+    ///
+    /// Examples
+    /// --------
+    /// >>> a = mx.array([5, 1, 4, 2])
+    /// >>> a[a.argpartition(1)][:2].max()
+    /// array(2, dtype=int32)
     #[pyo3(signature = (kth, axis = -1, *, stream = None))]
     fn argpartition(&self, kth: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
         record_on(stream, || ops::argpartition(&self.get(), kth, axis)).map(NewArray::from)
     }
 
-    /// Sort the array in place along `axis`, as NumPy's method does, and return it; `sort` of the module returns a new
-    /// array. `kind` and `stable` are NumPy's, and change nothing.
+    /// Sort the array in place along an axis, and return it.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int, optional
+    ///     Axis to sort. Default: -1.
+    /// kind : str, optional
+    ///     Accepted for compatibility with NumPy; has no effect.
+    /// stable : bool, optional
+    ///     Accepted for compatibility with NumPy; the sort is always stable.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     This array.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If the axis is out of bounds.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.sort, argsort
+    ///
+    /// Notes
+    /// -----
+    /// `umber.core.sort` returns a new array instead. NaN comes last.
+    ///
+    /// Examples
+    /// --------
+    /// >>> a = mx.array([3, 1, 2])
+    /// >>> _ = a.sort()
+    /// >>> a
+    /// array([1, 2, 3], dtype=int32)
     #[pyo3(signature = (axis = -1, kind = None, *, stable = true, stream = None))]
     fn sort<'py>(
         slf: &Bound<'py, Self>,
@@ -168,8 +521,39 @@ impl PyArray {
         Self::replaced(slf, sorted)
     }
 
-    /// Bring the `kth` element along `axis` to its sorted place, none larger before it and none smaller after it, in place,
-    /// and return the array.
+    /// Partition the array in place along an axis about its `kth` element, and return it.
+    ///
+    /// Parameters
+    /// ----------
+    /// kth : int
+    ///     Position, along the axis, of the element that gets its sorted place.
+    /// axis : int, optional
+    ///     Axis to partition. Default: -1.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     This array. No element before position `kth` is larger, none after it is smaller.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If the axis is out of bounds.
+    /// ValueError
+    ///     If `kth` is out of bounds.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.partition, argpartition
+    ///
+    /// Examples
+    /// --------
+    /// >>> a = mx.array([5, 1, 4, 2])
+    /// >>> _ = a.partition(1)
+    /// >>> a[1]
+    /// array(2, dtype=int32)
     #[pyo3(signature = (kth, axis = -1, *, stream = None))]
     fn partition<'py>(
         slf: &Bound<'py, Self>,
@@ -181,7 +565,32 @@ impl PyArray {
         Self::replaced(slf, parted)
     }
 
-    /// Set every element to `value`, in place, and return the array.
+    /// Set every element to a number in place, and return the array.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : scalar
+    ///     Number, or array with one element, converted to the dtype.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     This array.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `value` is not a single number.
+    ///
+    /// See Also
+    /// --------
+    /// umber.core.full
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.zeros((2, 2)).fill(3)
+    /// array([[3, 3],
+    ///        [3, 3]], dtype=float32)
     fn fill<'py>(slf: &Bound<'py, Self>, value: Operand) -> PyResult<Bound<'py, Self>> {
         let a = slf.get().get();
         let value = match value {
@@ -202,8 +611,37 @@ impl PyArray {
         Self::replaced(slf, filled)
     }
 
-    /// Set the elements at `indices` of the flattened array to `values`, which begin again when they are used up, in place,
-    /// and return the array. `mode` says what becomes of indices outside: "raise", "wrap" or "clip".
+    /// Set elements at indices of the flattened array in place, and return the array.
+    ///
+    /// Parameters
+    /// ----------
+    /// indices : integer array_like
+    ///     Indices into the flattened array.
+    /// values : array_like
+    ///     New values; repeated if there are fewer than indices.
+    /// mode : {"raise", "wrap", "clip"}, optional
+    ///     What to do with indices out of bounds: raise, wrap around, or clip to the valid range. Default: "raise".
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     This array.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If `mode` is "raise" and an index is out of bounds.
+    ///
+    /// See Also
+    /// --------
+    /// take, umber.core.put_along_axis
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.zeros(4).put([0, 2, 3], [1, 2])
+    /// array([1, 0, 2, 1], dtype=float32)
     #[pyo3(signature = (indices, values, mode = "raise", *, stream = None))]
     fn put<'py>(
         slf: &Bound<'py, Self>,

@@ -11,7 +11,7 @@ use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::new_array::NewArray;
 
-/// The parts of the whole: an array as it is, Python's numbers in double precision.
+/// The argument `q`: arrays keep their dtype, Python's numbers become float64.
 fn parts(op: &str, q: &Bound<'_, PyAny>) -> PyResult<Array> {
     let dtype = if q.is_instance_of::<PyArray>() { None } else { Some(DType::Float64) };
     if q.is_instance_of::<PyComplex>() {
@@ -33,7 +33,7 @@ fn method_of(op: &str, name: &str) -> PyResult<QuantileMethod> {
     })
 }
 
-/// Only the inverse of a distribution knows what weights mean.
+/// Weights are defined for the inverse of the cumulative distribution only.
 fn check_weighted(op: &str, method: QuantileMethod) -> PyResult<()> {
     if method == QuantileMethod::InvertedCdf {
         return Ok(());
@@ -43,17 +43,11 @@ fn check_weighted(op: &str, method: QuantileMethod) -> PyResult<()> {
     )))
 }
 
-/// Functions of an array and of parts of its elements.
+/// Functions of an array and of probabilities or percentages.
 macro_rules! quantiles {
-    ($($name:ident $weighted:ident $nan:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident $weighted:ident $nan:ident,)*) => {
         $(
-            #[doc = $doc]
-            ///
-            /// The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
-            /// "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
-            /// Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
-            /// `weights`, of the shape of `a` or of `axis` alone, say how often each element counts, and need the method
-            /// "inverted_cdf".
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (a, q, axis = None, *, method = "linear", keepdims = false, weights = None, stream = None))]
             fn $name(
@@ -88,8 +82,234 @@ macro_rules! quantiles {
 }
 
 quantiles! {
-    quantile weighted_quantile Spreads "Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.",
-    percentile weighted_percentile Spreads "Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.",
-    nanquantile weighted_quantile IsSkipped "Values over `axis` below which the parts `q` (0 to 1) of what is a number lie; NaN where nothing is.",
-    nanpercentile weighted_percentile IsSkipped "Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie; NaN where nothing is.",
+    /// Quantiles of the elements over axes.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and real dtype.
+    /// q : float or array_like
+    ///     Probabilities in [0, 1], of any shape. An array must have a floating dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// method : str, optional
+    ///     One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+    ///     ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``, ``"hazen"``,
+    ///     ``"weibull"``, ``"median_unbiased"`` and ``"normal_unbiased"``. Default: ``"linear"``.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// weights : array_like, optional
+    ///     Finite weights of the elements, not negative, of the shape of `a` or of the lengths of `axis`. Only with
+    ///     method ``"inverted_cdf"``. Default: equal weights.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape of `q` followed by the shape of the reduction. Methods that select an element (``"lower"``,
+    ///     ``"higher"``, ``"nearest"``, ``"inverted_cdf"`` and ``"closest_observation"``) keep the dtype of `a`; the
+    ///     others give float32 for integers and booleans.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `a` is complex, `q` is an array that is not floating, or an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If `q` is outside of [0, 1], the method is unknown, an axis is given twice, an axis without elements is
+    ///     reduced, or `weights` is negative, not finite, of another shape or given with another method, or adds up to
+    ///     zero.
+    ///
+    /// See Also
+    /// --------
+    /// percentile, median, nanquantile
+    ///
+    /// Notes
+    /// -----
+    /// NaN if any element is NaN.
+    ///
+    /// The methods are those of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996, with NumPy's names;
+    /// ``"linear"`` interpolates at position ``q * (n - 1)`` of the sorted elements. Inside `vmap` and `compile`,
+    /// values of `q` are limited to their range instead of checked.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.quantile(mx.array([4.0, 1.0, 3.0, 2.0]), mx.array([0.25, 0.5]))
+    /// array([1.75, 2.5], dtype=float32)
+    /// >>> mx.quantile(mx.array([4, 1, 3, 2]), 0.5, method="lower")
+    /// array(2, dtype=int32)
+    /// >>> mx.quantile(mx.array([1, 2, 3]), 0.5, method="inverted_cdf", weights=mx.array([1, 1, 4]))
+    /// array(3, dtype=int32)
+    quantile weighted_quantile Spreads,
+    /// Percentiles of the elements over axes.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and real dtype.
+    /// q : float or array_like
+    ///     Percentages in [0, 100], of any shape.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// method : str, optional
+    ///     One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+    ///     ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``, ``"hazen"``,
+    ///     ``"weibull"``, ``"median_unbiased"`` and ``"normal_unbiased"``. Default: ``"linear"``.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// weights : array_like, optional
+    ///     Finite weights of the elements, not negative, of the shape of `a` or of the lengths of `axis`. Only with
+    ///     method ``"inverted_cdf"``. Default: equal weights.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape of `q` followed by the shape of the reduction. Methods that select an element (``"lower"``,
+    ///     ``"higher"``, ``"nearest"``, ``"inverted_cdf"`` and ``"closest_observation"``) keep the dtype of `a`; the
+    ///     others give float32 for integers and booleans.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `a` is complex, `q` is complex, or an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If `q` is outside of [0, 100], the method is unknown, an axis is given twice, an axis without elements is
+    ///     reduced, or `weights` is negative, not finite, of another shape or given with another method, or adds up to
+    ///     zero.
+    ///
+    /// See Also
+    /// --------
+    /// quantile, nanpercentile
+    ///
+    /// Notes
+    /// -----
+    /// NaN if any element is NaN.
+    ///
+    /// The methods are those of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996, with NumPy's names;
+    /// ``"linear"`` interpolates at position ``q / 100 * (n - 1)`` of the sorted elements. Inside `vmap` and `compile`,
+    /// values of `q` are limited to their range instead of checked.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.percentile(mx.array([4, 1, 3, 2]), 75)
+    /// array(3.25, dtype=float32)
+    percentile weighted_percentile Spreads,
+    /// Quantiles of the elements over axes, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and real dtype.
+    /// q : float or array_like
+    ///     Probabilities in [0, 1], of any shape. An array must have a floating dtype.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// method : str, optional
+    ///     One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+    ///     ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``, ``"hazen"``,
+    ///     ``"weibull"``, ``"median_unbiased"`` and ``"normal_unbiased"``. Default: ``"linear"``.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// weights : array_like, optional
+    ///     Finite weights of the elements, not negative, of the shape of `a` or of the lengths of `axis`. Only with
+    ///     method ``"inverted_cdf"``. Default: equal weights.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape of `q` followed by the shape of the reduction. Methods that select an element (``"lower"``,
+    ///     ``"higher"``, ``"nearest"``, ``"inverted_cdf"`` and ``"closest_observation"``) keep the dtype of `a`; the
+    ///     others give float32 for integers and booleans.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `a` is complex, `q` is an array that is not floating, or an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If `q` is outside of [0, 1], the method is unknown, an axis is given twice, or `weights` is negative, not
+    ///     finite, of another shape or given with another method.
+    ///
+    /// See Also
+    /// --------
+    /// quantile, nanpercentile, nanmedian
+    ///
+    /// Notes
+    /// -----
+    /// NaN where all elements are NaN, or there are none.
+    ///
+    /// The methods are those of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996, with NumPy's names;
+    /// ``"linear"`` interpolates at position ``q * (n - 1)`` of the sorted elements. Inside `vmap` and `compile`,
+    /// values of `q` are limited to their range instead of checked.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanquantile(mx.array([4.0, 1.0, mx.nan, 2.0]), 0.5)
+    /// array(2, dtype=float32)
+    nanquantile weighted_quantile IsSkipped,
+    /// Percentiles of the elements over axes, ignoring NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape and real dtype.
+    /// q : float or array_like
+    ///     Percentages in [0, 100], of any shape.
+    /// axis : int or sequence of int, optional
+    ///     Axes to reduce. Default: all axes.
+    /// method : str, optional
+    ///     One of ``"linear"``, ``"lower"``, ``"higher"``, ``"midpoint"``, ``"nearest"``, ``"inverted_cdf"``,
+    ///     ``"averaged_inverted_cdf"``, ``"closest_observation"``, ``"interpolated_inverted_cdf"``, ``"hazen"``,
+    ///     ``"weibull"``, ``"median_unbiased"`` and ``"normal_unbiased"``. Default: ``"linear"``.
+    /// keepdims : bool, optional
+    ///     Keep the reduced axes with length one. Default: False.
+    /// weights : array_like, optional
+    ///     Finite weights of the elements, not negative, of the shape of `a` or of the lengths of `axis`. Only with
+    ///     method ``"inverted_cdf"``. Default: equal weights.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape of `q` followed by the shape of the reduction. Methods that select an element (``"lower"``,
+    ///     ``"higher"``, ``"nearest"``, ``"inverted_cdf"`` and ``"closest_observation"``) keep the dtype of `a`; the
+    ///     others give float32 for integers and booleans.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `a` is complex, `q` is complex, or an argument is not convertible to an array.
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If `q` is outside of [0, 100], the method is unknown, an axis is given twice, or `weights` is negative, not
+    ///     finite, of another shape or given with another method.
+    ///
+    /// See Also
+    /// --------
+    /// percentile, nanquantile
+    ///
+    /// Notes
+    /// -----
+    /// NaN where all elements are NaN, or there are none.
+    ///
+    /// The methods are those of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996, with NumPy's names;
+    /// ``"linear"`` interpolates at position ``q / 100 * (n - 1)`` of the sorted elements. Inside `vmap` and `compile`,
+    /// values of `q` are limited to their range instead of checked.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.nanpercentile(mx.array([4.0, 1.0, mx.nan, 2.0]), 50)
+    /// array(2, dtype=float32)
+    nanpercentile weighted_percentile IsSkipped,
 }

@@ -1,4 +1,4 @@
-//! Numbers stored in few bits each, and products with matrices of them.
+//! Quantisation, and products with quantised matrices.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use crate::dtype::{DtypeArg, beside, or};
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
-/// The way of storing that a call asks for.
+/// The format that the arguments of a call name.
 fn how(op: &str, mode: &str, group_size: Option<i64>, bits: Option<i64>) -> PyResult<Quantization> {
     QuantizationMode::named(op, mode)
         .and_then(|mode| Quantization::new(op, mode, group_size, bits))
@@ -23,7 +23,7 @@ fn transposed_if(transpose: bool) -> Transposed {
     if transpose { Transposed::Yes } else { Transposed::No }
 }
 
-/// `w` with its parts if scales are given, else numbers.
+/// The right operand: quantised if scales are given.
 fn maybe_quantized<'a>(
     op: &str,
     words: &'a Array,
@@ -54,23 +54,65 @@ fn global_scales<'a>(
     }
 }
 
-/// Store each group of `group_size` neighbours in the last axis of `w` in few bits: a list of packed codes (uint32), scales and, in
-/// mode 'affine', biases.
+/// Quantise a matrix: store each group of elements of the last axis in a few bits and one scale.
 ///
-/// ======  ===============  ===================  ============  ======
-/// mode    group_size       bits                 scales        biases
-/// ======  ===============  ===================  ============  ======
-/// affine  32, *64*, 128    1, 2, 3, *4*, 5,     like `w`      yes
-///                          6, 8
-/// mxfp4   *32*             *4* (E2M1)           E8M0, uint8   no
-/// mxfp8   *32*             *8* (E4M3)           E8M0, uint8   no
-/// nvfp4   *16*             *4* (E2M1)           E4M3, uint8   no
-/// ======  ===============  ===================  ============  ======
+/// Parameters
+/// ----------
+/// w : array_like
+///     Real floating-point array. `group_size` divides the length `n` of its last axis.
+/// group_size : int, optional
+///     Elements per scale. Default: see the table.
+/// bits : int, optional
+///     Bits per element. Default: see the table.
+/// mode : {'affine', 'mxfp4', 'mxfp8', 'nvfp4'}, optional
+///     Format. Default: 'affine'.
+/// global_scale : array_like, optional
+///     Largest magnitude in `w`, to which scales are relative. Only for 'nvfp4'. Default: None.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
 ///
-/// `w` is real floating point with a last axis of n elements, which `group_size` divides; codes are `[..., n * bits / 32]`,
-/// the first in the lowest bits, scales and biases `[..., n / group_size]`. `global_scale`, in mode 'nvfp4', is the largest
-/// magnitude in `w`, relative to which scales are stored. Scales and biases are differentiable in `w`. The formats are those of
-/// the OCP Microscaling Formats (MX) specification 1.0, and NVFP4.
+/// Returns
+/// -------
+/// list of array
+///     Packed codes, uint32 of shape ``(..., n * bits / 32)`` with the first code in the lowest bits; scales of shape
+///     ``(..., n / group_size)``; in mode 'affine', biases like the scales.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the mode is unknown, `group_size` or `bits` is not one of the mode, `group_size` does not divide the last
+///     axis, or `global_scale` is given for another mode than 'nvfp4'.
+/// TypeError
+///     If `w` is not real floating point.
+///
+/// See Also
+/// --------
+/// dequantize, quantized_matmul, qqmm
+///
+/// Notes
+/// -----
+/// ======  ===================  =======================  ============  ======
+/// mode    group_size           bits                     scales        biases
+/// ======  ===================  =======================  ============  ======
+/// affine  32, 64, 128          1, 2, 3, 4, 5, 6, 8      like `w`      yes
+/// mxfp4   32                   4 (E2M1)                 E8M0, uint8   no
+/// mxfp8   32                   8 (E4M3)                 E8M0, uint8   no
+/// nvfp4   16                   4 (E2M1)                 E4M3, uint8   no
+/// ======  ===================  =======================  ============  ======
+///
+/// The defaults of 'affine' are groups of 64 and 4 bits. In mode 'affine' an element is ``scale * code + bias`` with an
+/// integer code; the end of the group's range that is farther from zero is represented exactly. In the other modes it
+/// is ``scale * code`` with a float4 or float8 code.
+///
+/// NaN is ignored in the search for scales. Scales and biases are differentiable with respect to `w`. The MX formats
+/// are those of the OCP Microscaling Formats (MX) specification 1.0.
+///
+/// Examples
+/// --------
+/// >>> w = mx.arange(64.0).reshape(2, 32)
+/// >>> codes, scales, biases = mx.quantize(w, group_size=32, bits=8)
+/// >>> codes.shape, scales.shape, biases.shape
+/// ((2, 8), (2, 1), (2, 1))
 #[pyfunction]
 #[pyo3(signature = (w, /, group_size = None, bits = None, mode = "affine", *, global_scale = None, stream = None))]
 fn quantize(
@@ -87,12 +129,61 @@ fn quantize(
     Ok(parts.into_iter().map(NewArray::from).collect())
 }
 
-/// What the arrays that `quantize` gives stand for: `scales * codes + biases`, group by group.
+/// Recover the elements of a quantised array: ``scales * codes + biases``, group by group.
 ///
-/// The result is of `dtype`: by default that of scales and biases, or where scales are codes bfloat16 (with `global_scale` float32).
-/// Derivatives pass to scales and biases in mode 'affine'; those of the packed `w` are zero.
+/// Parameters
+/// ----------
+/// w : array_like
+///     Packed codes from `quantize`, uint32.
+/// scales : array_like
+///     Scales from `quantize`.
+/// biases : array_like, optional
+///     Biases from `quantize`, required in mode 'affine'. Default: None.
+/// group_size : int, optional
+///     Elements per scale. Default: the default of the mode, see `quantize`.
+/// bits : int, optional
+///     Bits per element. Default: the default of the mode, see `quantize`.
+/// mode : {'affine', 'mxfp4', 'mxfp8', 'nvfp4'}, optional
+///     Format of `w`. Default: 'affine'.
+/// global_scale : array_like, optional
+///     The value passed to `quantize`. Only for 'nvfp4'. Default: None.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: that of the scales and biases in mode 'affine', else bfloat16,
+///     or float32 with `global_scale`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Shape of the array that was quantised.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes do not match each other and the mode, or biases are missing.
+/// TypeError
+///     If `dtype` is not real floating point.
+///
+/// See Also
+/// --------
+/// quantize, from_fp8
+///
+/// Notes
+/// -----
+/// Differentiable with respect to scales and biases in mode 'affine'; the gradient of the packed `w` is zero. float16
+/// and bfloat16 are computed in float32 and rounded once.
+///
+/// Examples
+/// --------
+/// >>> codes, scales, biases = mx.quantize(mx.arange(32.0), group_size=32, bits=8)
+/// >>> mx.dequantize(codes, scales, biases, group_size=32, bits=8)[-1]
+/// array(31, dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (w, /, scales, biases = None, group_size = None, bits = None, mode = "affine", global_scale = None, dtype = None, *, stream = None))]
+#[pyo3(signature = (
+    w, /, scales, biases = None, group_size = None, bits = None, mode = "affine", global_scale = None,
+    dtype = None, *, stream = None
+))]
 #[expect(clippy::too_many_arguments, reason = "MLX's signature")]
 fn dequantize(
     w: Operand,
@@ -112,13 +203,61 @@ fn dequantize(
     record_on(stream, || ops::dequantize(w, scale.as_ref(), dtype)).map(NewArray::from)
 }
 
-/// The product of `x` with a quantised matrix: `x @ w.T`, or `x @ w` without `transpose`.
+/// Product with a quantised matrix: ``x @ w.T``, or ``x @ w`` with ``transpose=False``.
 ///
-/// `x` is `(..., m, k)` or `(k,)`, `w` stands for `(..., n, k)` (without `transpose` `(..., k, n)`), packed along its last axis; batch
-/// axes broadcast. The result is `(..., m, n)` in the dtype that holds `x` and the scales. Derivatives pass to `x`, scales
-/// and biases; those of the packed `w` are zero.
+/// Parameters
+/// ----------
+/// x : array_like
+///     Shape ``(..., m, k)`` or ``(k,)``.
+/// w : array_like
+///     Packed codes of a matrix of shape ``(..., n, k)``, or ``(..., k, n)`` with ``transpose=False``. Batch axes
+///     broadcast.
+/// scales : array_like
+///     Scales from `quantize`.
+/// biases : array_like, optional
+///     Biases from `quantize`, required in mode 'affine'. Default: None.
+/// transpose : bool, optional
+///     Multiply by the transpose of the matrix, ``x @ w.T``, else ``x @ w``. Default: True.
+/// group_size : int, optional
+///     Elements per scale. Default: the default of the mode, see `quantize`.
+/// bits : int, optional
+///     Bits per element. Default: the default of the mode, see `quantize`.
+/// mode : {'affine', 'mxfp4', 'mxfp8', 'nvfp4'}, optional
+///     Format of `w`. Default: 'affine'.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Shape ``(..., m, n)`` in the promoted dtype of `x` and the scales.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes do not match each other and the mode, or biases are missing.
+/// TypeError
+///     If `x` is complex.
+///
+/// See Also
+/// --------
+/// quantize, gather_qmm, qqmm
+///
+/// Notes
+/// -----
+/// Accumulates in float32, or float64 for float64. Differentiable with respect to `x`, scales and biases; the gradient
+/// of the packed `w` is zero.
+///
+/// Examples
+/// --------
+/// >>> mx.quantized_matmul(mx.ones((2, 64)), *mx.quantize(mx.ones((3, 64))))
+/// array([[64, 64, 64],
+///        [64, 64, 64]], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (x, w, /, scales, biases = None, transpose = true, group_size = None, bits = None, mode = "affine", *, stream = None))]
+#[pyo3(signature = (
+    x, w, /, scales, biases = None, transpose = true, group_size = None, bits = None, mode = "affine", *,
+    stream = None
+))]
 #[expect(clippy::too_many_arguments, reason = "MLX's signature")]
 fn quantized_matmul(
     x: Operand,
@@ -137,13 +276,65 @@ fn quantized_matmul(
     record_on(stream, || ops::quantized_matmul(&x, w, transposed_if(transpose))).map(NewArray::from)
 }
 
-/// `quantized_matmul` of matrices picked by flat indices into the batch axes of `x` and of `w`.
+/// Product with quantised matrices selected by index: ``x[lhs_indices] @ w[rhs_indices].T``.
 ///
-/// Index arrays broadcast; without one, all matrices of its operand are taken in order. Indices are integers, negative ones
-/// count from the end, and one out of bounds is an `IndexError`. `global_scale`, in mode 'nvfp4', is one number or one for each matrix
-/// of `w`. `sorted_indices` is a hint that is not needed.
+/// Parameters
+/// ----------
+/// x : array_like
+///     Stack of matrices of shape ``(..., m, k)``.
+/// w : array_like
+///     Packed codes of matrices of shape ``(..., n, k)``, or ``(..., k, n)`` with ``transpose=False``.
+/// scales : array_like
+///     Scales from `quantize`.
+/// biases : array_like, optional
+///     Biases from `quantize`, required in mode 'affine'. Default: None.
+/// lhs_indices : array_like of int, optional
+///     Flat indices into the batch axes of `x`. Negative indices count from the end. Default: all matrices in order.
+/// rhs_indices : array_like of int, optional
+///     Flat indices into the batch axes of `w`, as for `lhs_indices`. Both broadcast. Default: all matrices in order.
+/// transpose : bool, optional
+///     Multiply by the transpose of the matrix, ``x @ w.T``, else ``x @ w``. Default: True.
+/// group_size : int, optional
+///     Elements per scale. Default: the default of the mode, see `quantize`.
+/// bits : int, optional
+///     Bits per element. Default: the default of the mode, see `quantize`.
+/// mode : {'affine', 'mxfp4', 'mxfp8', 'nvfp4'}, optional
+///     Format of `w`. Default: 'affine'.
+/// global_scale : array_like, optional
+///     One number, or one for each matrix of `w`. Only for 'nvfp4'. Default: None.
+/// sorted_indices : bool, optional
+///     Hint that the indices are sorted. It changes nothing. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Shape ``(*index_shape, m, n)`` in the promoted dtype of `x` and the scales.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes do not match each other and the mode, or biases are missing.
+/// TypeError
+///     If an operand is complex or the indices are not integers.
+/// IndexError
+///     When evaluated, if an index is out of bounds.
+///
+/// See Also
+/// --------
+/// quantized_matmul, gather_mm, gather_qqmm
+///
+/// Examples
+/// --------
+/// >>> w = mx.quantize(mx.ones((2, 3, 64)))
+/// >>> mx.gather_qmm(mx.ones((1, 1, 64)), *w, rhs_indices=mx.array([1, 0, 1])).shape
+/// (3, 1, 3)
 #[pyfunction]
-#[pyo3(signature = (x, w, /, scales, biases = None, lhs_indices = None, rhs_indices = None, transpose = true, group_size = None, bits = None, mode = "affine", global_scale = None, *, sorted_indices = false, stream = None))]
+#[pyo3(signature = (
+    x, w, /, scales, biases = None, lhs_indices = None, rhs_indices = None, transpose = true, group_size = None,
+    bits = None, mode = "affine", global_scale = None, *, sorted_indices = false, stream = None
+))]
 #[expect(clippy::too_many_arguments, reason = "MLX's signature")]
 fn gather_qmm(
     x: Operand,
@@ -171,13 +362,59 @@ fn gather_qmm(
         .map(NewArray::from)
 }
 
-/// The product `x @ w.T` of matrices that are both quantised, in mode 'nvfp4', 'mxfp8' or 'mxfp4'.
+/// Product of two quantised matrices: ``x @ w.T`` with both operands in the same format.
 ///
-/// `x` of shape `(..., m, k)` is quantised on the way. `w`, `(..., n, k)`, is too, or has been: then it is packed and `scales` are given.
-/// `global_scale_x` and `global_scale_w`, in mode 'nvfp4', are the largest magnitudes in `x` and `w`. Derivatives pass straight
-/// through the rounding to what comes unquantised.
+/// Parameters
+/// ----------
+/// x : array_like
+///     Shape ``(..., m, k)`` or ``(k,)``, not quantised. It is quantised by the function.
+/// w : array_like
+///     Array of shape ``(..., n, k)``, which is quantised by the function, or packed codes from `quantize`. Batch axes
+///     broadcast.
+/// scales : array_like, optional
+///     Scales from `quantize`, required where `w` is packed. Default: None.
+/// group_size : int, optional
+///     Elements per scale. Default: the default of the mode, see `quantize`.
+/// bits : int, optional
+///     Bits per element. Default: the default of the mode, see `quantize`.
+/// mode : {'nvfp4', 'mxfp8', 'mxfp4'}, optional
+///     Format of both operands. Default: 'nvfp4'.
+/// global_scale_x, global_scale_w : array_like, optional
+///     Largest magnitudes in `x` and `w`. Both or neither, only for 'nvfp4'. Default: None.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Shape ``(..., m, n)``. Dtype of `x`, or the promoted dtype of `x` and an unquantised `w`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes do not match each other and the mode, the mode is 'affine', `w` is packed without `scales`, or
+///     only one global scale is given.
+/// TypeError
+///     If an operand is complex.
+///
+/// See Also
+/// --------
+/// quantized_matmul, gather_qqmm, quantize
+///
+/// Notes
+/// -----
+/// Products are summed in float32. Gradients of unquantised operands pass straight through the rounding.
+///
+/// Examples
+/// --------
+/// >>> mx.qqmm(mx.ones((2, 32)), mx.ones((3, 32)), mode="mxfp8")
+/// array([[32, 32, 32],
+///        [32, 32, 32]], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (x, w, scales = None, group_size = None, bits = None, mode = "nvfp4", global_scale_x = None, global_scale_w = None, *, stream = None))]
+#[pyo3(signature = (
+    x, w, scales = None, group_size = None, bits = None, mode = "nvfp4", global_scale_x = None,
+    global_scale_w = None, *, stream = None
+))]
 #[expect(clippy::too_many_arguments, reason = "MLX's signature")]
 fn qqmm(
     x: Operand,
@@ -199,12 +436,63 @@ fn qqmm(
     record_on(stream, || ops::qqmm(&x, w, global)).map(NewArray::from)
 }
 
-/// `qqmm` of matrices picked by flat indices into the batch axes of `x` and of `w`.
+/// Product of two quantised matrices selected by index: ``x[lhs_indices] @ w[rhs_indices].T``.
 ///
-/// Index arrays are as in `gather_qmm`; global scales are one number, or one for each matrix of their operand. `sorted_indices` is a
-/// hint that is not needed.
+/// Parameters
+/// ----------
+/// x : array_like
+///     Stack of matrices of shape ``(..., m, k)``, not quantised. It is quantised by the function.
+/// w : array_like
+///     Stack of matrices of shape ``(..., n, k)``, which is quantised by the function, or packed codes from `quantize`.
+/// scales : array_like, optional
+///     Scales from `quantize`, required where `w` is packed. Default: None.
+/// lhs_indices : array_like of int, optional
+///     Flat indices into the batch axes of `x`. Negative indices count from the end. Default: all matrices in order.
+/// rhs_indices : array_like of int, optional
+///     Flat indices into the batch axes of `w`, as for `lhs_indices`. Both broadcast. Default: all matrices in order.
+/// group_size : int, optional
+///     Elements per scale. Default: the default of the mode, see `quantize`.
+/// bits : int, optional
+///     Bits per element. Default: the default of the mode, see `quantize`.
+/// mode : {'nvfp4', 'mxfp8', 'mxfp4'}, optional
+///     Format of both operands. Default: 'nvfp4'.
+/// global_scale_x, global_scale_w : array_like, optional
+///     Largest magnitudes in `x` and `w`: one number, or one for each matrix of the operand. Both or neither, only for
+///     'nvfp4'. Default: None.
+/// sorted_indices : bool, optional
+///     Hint that the indices are sorted. It changes nothing. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Shape ``(*index_shape, m, n)``. Dtype of `x`, or the promoted dtype of `x` and an unquantised `w`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes do not match each other and the mode, the mode is 'affine', `w` is packed without `scales`, or
+///     only one global scale is given.
+/// TypeError
+///     If an operand is complex or the indices are not integers.
+/// IndexError
+///     When evaluated, if an index is out of bounds.
+///
+/// See Also
+/// --------
+/// qqmm, gather_qmm, gather_mm
+///
+/// Examples
+/// --------
+/// >>> x, w = mx.ones((1, 1, 32)), mx.ones((2, 1, 32))
+/// >>> mx.gather_qqmm(x, w, rhs_indices=mx.array([1, 0, 1]), mode="mxfp8").flatten()
+/// array([32, 32, 32], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (x, w, /, scales = None, lhs_indices = None, rhs_indices = None, group_size = None, bits = None, mode = "nvfp4", global_scale_x = None, global_scale_w = None, *, sorted_indices = false, stream = None))]
+#[pyo3(signature = (
+    x, w, /, scales = None, lhs_indices = None, rhs_indices = None, group_size = None, bits = None,
+    mode = "nvfp4", global_scale_x = None, global_scale_w = None, *, sorted_indices = false, stream = None
+))]
 #[expect(clippy::too_many_arguments, reason = "MLX's signature")]
 fn gather_qqmm(
     x: Operand,
@@ -231,16 +519,73 @@ fn gather_qqmm(
     record_on(stream, || ops::gather_qqmm(&x, w, picks, global)).map(NewArray::from)
 }
 
-/// The nearest float of eight bits (E4M3 of the OCP's 8-bit specification), in uint8, to each real number.
+/// Round to the nearest float8 (E4M3) and return its bits as uint8.
 ///
-/// Ties go to even; magnitudes above 448 become that, NaN stays NaN.
+/// Parameters
+/// ----------
+/// x : array_like
+///     Real floating-point array.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     uint8 codes of the shape of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `x` is not real floating point.
+///
+/// See Also
+/// --------
+/// from_fp8
+///
+/// Notes
+/// -----
+/// Ties go to even. Magnitudes above 448, the maximum of E4M3, become 448; NaN stays NaN. E4M3 is defined in the OCP
+/// 8-bit Floating Point Specification.
+///
+/// Examples
+/// --------
+/// >>> mx.to_fp8(mx.array([1.0, -2.0, 1e9]))
+/// array([56, 192, 126], dtype=uint8)
 #[pyfunction]
 #[pyo3(signature = (x, *, stream = None))]
 fn to_fp8(x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     record_on(stream, || ops::to_fp8(&x.alone())).map(NewArray::from)
 }
 
-/// The number that each float of eight bits (E4M3), in uint8, is; of `dtype`, bfloat16 by default.
+/// Convert float8 (E4M3) codes to floating-point numbers.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Array of uint8 codes, or of dtype float8_e4m3fn.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: bfloat16.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of the shape of `x`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `x` or `dtype` has another dtype.
+///
+/// See Also
+/// --------
+/// to_fp8, dequantize
+///
+/// Examples
+/// --------
+/// >>> mx.from_fp8(mx.to_fp8(mx.array([1.0, -2.0, 0.3])), dtype=mx.float32)
+/// array([1, -2, 0.3125], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (x, dtype = None, *, stream = None))]
 fn from_fp8(x: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<NewArray> {

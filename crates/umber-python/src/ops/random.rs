@@ -1,4 +1,4 @@
-//! `umber.core.random`: numbers from keys, or from the global state.
+//! `umber.core.random`: random numbers from a key or from the global state.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -35,19 +35,108 @@ fn bits_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
     })
 }
 
-/// A key from a seed (an integer from 0 to 2**64 - 1): two words, uint32.
+/// Make a random key from a seed.
+///
+/// Parameters
+/// ----------
+/// seed : int
+///     Integer from 0 to ``2**64 - 1``.
+///
+/// Returns
+/// -------
+/// array
+///     The upper and the lower 32 bits of the seed: uint32 of shape ``(2,)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the seed is out of range.
+/// TypeError
+///     If the seed is not an integer.
+///
+/// See Also
+/// --------
+/// split, seed
+///
+/// Notes
+/// -----
+/// A draw depends only on its key, shape and dtype. The generator is Threefry 2x32 (J. K. Salmon et al., Parallel
+/// Random Numbers: As Easy as 1, 2, 3, 2011).
+///
+/// Examples
+/// --------
+/// >>> mx.random.key(7)
+/// array([0, 7], dtype=uint32)
 #[pyfunction]
 fn key(seed: &Bound<'_, PyAny>) -> PyResult<NewArray> {
     random::key(bits_of("key", seed)?).or_raise().map(NewArray::from)
 }
 
-/// Set the global key from a seed (an integer from 0 to 2**64 - 1).
+/// Set the global random key from a seed.
+///
+/// Parameters
+/// ----------
+/// seed : int
+///     Integer from 0 to ``2**64 - 1``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the seed is out of range.
+/// TypeError
+///     If the seed is not an integer.
+///
+/// See Also
+/// --------
+/// key
+///
+/// Notes
+/// -----
+/// Functions that are called without a key draw from the global state, which starts from an arbitrary seed.
+/// `random.state` holds its key: save it with ``list(mx.random.state)`` and assign it to restore the state.
+///
+/// Examples
+/// --------
+/// >>> mx.random.seed(1)
+/// >>> first = mx.random.normal((3,))
+/// >>> mx.random.seed(1)
+/// >>> mx.array_equal(first, mx.random.normal((3,))).item()
+/// True
 #[pyfunction]
 fn seed(seed: &Bound<'_, PyAny>) -> PyResult<()> {
     random::seed(bits_of("seed", seed)?).or_raise()
 }
 
-/// `num` keys from one.
+/// Split a key into several independent keys.
+///
+/// Parameters
+/// ----------
+/// key : array
+///     Key from `key` or `split`.
+/// num : int, optional
+///     Number of new keys. Default: 2.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     One key per row: uint32 of shape ``(num, 2)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `num` is negative or `key` is not uint32 of shape ``(2,)``.
+///
+/// See Also
+/// --------
+/// key
+///
+/// Examples
+/// --------
+/// >>> first, second = mx.random.split(mx.random.key(0))
+/// >>> mx.random.split(mx.random.key(0), 3).shape
+/// (3, 2)
 #[pyfunction]
 #[pyo3(signature = (key, num = 2, stream = None))]
 fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -55,7 +144,7 @@ fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyRes
     record_on(stream, || random::split(&key, num)).map(NewArray::from)
 }
 
-/// A scale, which cannot be negative. That of an array is not looked at: it may not be computed yet.
+/// Refuse a negative scale. Arrays are not checked, as they may not be evaluated yet.
 fn check_scale(scale: Option<&Operand>) -> PyResult<()> {
     if let Some(Operand::Number(value)) = scale
         && !matches!(value, umber_core::Scalar::Complex(..))
@@ -72,8 +161,8 @@ fn scale_of(scale: Option<Operand>) -> PyResult<Option<Array>> {
     Ok(scale.map(Operand::alone))
 }
 
-/// The dtype of numbers that are drawn with these parameters: one of Python's number types takes its width from the
-/// parameters that are arrays.
+/// The dtype of a draw with these parameters. A Python number type as dtype takes its width from the parameters that are
+/// arrays.
 fn drawn(dtype: Option<DtypeArg>, parameters: &[Option<&Operand>], default: DType) -> DType {
     let given = parameters.iter().flatten().filter_map(|parameter| match parameter {
         Operand::Array(array) => Some(array.dtype()),
@@ -85,7 +174,42 @@ fn drawn(dtype: Option<DtypeArg>, parameters: &[Option<&Operand>], default: DTyp
     }
 }
 
-/// Uniform numbers in `[low, high)`.
+/// Draw from the uniform distribution over ``[low, high)``.
+///
+/// Parameters
+/// ----------
+/// low : array_like, optional
+///     Lower bound, which broadcasts to `shape`. Default: 0.
+/// high : array_like, optional
+///     Upper bound, which broadcasts to `shape`. Default: 1.
+/// shape : int or sequence of int, optional
+///     Shape of the result. Default: a scalar.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `shape` and `dtype`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the dtype is not real floating point, the bounds do not broadcast to `shape`,
+///     the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// randint, normal
+///
+/// Examples
+/// --------
+/// >>> mx.random.uniform(-1, 1, (2,), key=mx.random.key(0))
+/// array([-0.567409, 0.608248], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (low = None, high = None, shape = None, dtype = None, key = None, stream = None),
@@ -107,7 +231,47 @@ fn uniform(
         .map(NewArray::from)
 }
 
-/// Normally distributed numbers of mean `loc` and standard deviation `scale`.
+/// Draw from the normal distribution with mean `loc` and standard deviation `scale`.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int, optional
+///     Shape of the result, which broadcasts with `loc` and `scale`. Default: a scalar.
+/// dtype : Dtype, optional
+///     Real or complex floating-point dtype of the result. Default: float32.
+/// loc : array_like, optional
+///     Mean. Default: 0.
+/// scale : array_like, optional
+///     Standard deviation. Default: 1.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `dtype` and of the broadcast shape. Real and imaginary parts of complex numbers have variance 1/2
+///     each before scaling.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the dtype is not floating point, `scale` is a negative number, the shapes do not broadcast,
+///     the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// truncated_normal, multivariate_normal, uniform
+///
+/// Notes
+/// -----
+/// Computed from the inverse error function of a uniform draw.
+///
+/// Examples
+/// --------
+/// >>> mx.random.normal((2,), loc=10.0, key=mx.random.key(0))
+/// array([9.21523, 10.8564], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (shape = None, dtype = None, loc = None, scale = None, key = None, stream = None),
@@ -129,7 +293,42 @@ fn normal(
     .map(NewArray::from)
 }
 
-/// Bools that are true with probability `p`.
+/// Draw booleans that are True with probability `p`.
+///
+/// Parameters
+/// ----------
+/// p : array_like, optional
+///     Floating-point probabilities. Default: 0.5.
+/// shape : int or sequence of int, optional
+///     Shape of the result, to which `p` broadcasts. Default: the shape of `p`.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     bool.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `p` is not floating point, `p` does not broadcast to `shape`,
+///     the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// randint, categorical
+///
+/// Notes
+/// -----
+/// Probabilities above 1 give True, those below 0 and NaN give False.
+///
+/// Examples
+/// --------
+/// >>> mx.random.bernoulli(mx.array([0.0, 1.0]))
+/// array([False, True], dtype=bool)
 #[pyfunction]
 #[pyo3(
     signature = (p = None, shape = None, key = None, stream = None),
@@ -147,7 +346,45 @@ fn bernoulli(
         .map(NewArray::from)
 }
 
-/// Integers in `[low, high)`.
+/// Draw integers uniformly from ``[low, high)``.
+///
+/// Parameters
+/// ----------
+/// low, high : array_like
+///     Bounds, which broadcast to `shape`.
+/// shape : int or sequence of int, optional
+///     Shape of the result. Default: a scalar.
+/// dtype : Dtype, optional
+///     Integer dtype or bool. Default: int32.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Integers of `shape` and `dtype`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If ``low >= high`` for numbers, the bounds do not fit the dtype, the dtype is not integer or bool, the bounds do
+///     not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// uniform, permutation, choice
+///
+/// Notes
+/// -----
+/// Bounds of at most ``2**24`` in magnitude scale a float32 draw; larger bounds scale 64 random bits, with a bias of at
+/// most ``(high - low) / 2**64``. Where an array of bounds has ``low >= high``, the result is `low`.
+///
+/// Examples
+/// --------
+/// >>> mx.random.randint(0, 10, (3,), key=mx.random.key(0))
+/// array([9, 3, 6], dtype=int32)
 #[pyfunction]
 #[pyo3(
     signature = (low, high, shape = None, dtype = None, key = None, stream = None),
@@ -167,7 +404,41 @@ fn randint(
         .map(NewArray::from)
 }
 
-/// Normally distributed numbers that lie between `lower` and `upper`.
+/// Draw from the standard normal distribution truncated to ``[lower, upper]``.
+///
+/// Parameters
+/// ----------
+/// lower, upper : array_like
+///     Bounds.
+/// shape : int or sequence of int, optional
+///     Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `dtype`, within the bounds.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the dtype is not real floating point, the bounds do not broadcast to `shape`,
+///     the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// normal
+///
+/// Examples
+/// --------
+/// >>> x = mx.random.truncated_normal(-1, 1, (1000,))
+/// >>> (x.min() >= -1).item(), (x.max() <= 1).item()
+/// (True, True)
 #[pyfunction]
 #[pyo3(
     signature = (lower, upper, shape = None, dtype = None, key = None, stream = None),
@@ -188,7 +459,42 @@ fn truncated_normal(
         .map(NewArray::from)
 }
 
-/// Numbers of the standard Gumbel distribution.
+/// Draw from the standard Gumbel distribution: ``-log(-log(u))`` of a uniform `u`.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int, optional
+///     Shape of the result. Default: a scalar.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `shape` and `dtype`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the dtype is not real floating point,
+///     the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// categorical
+///
+/// Notes
+/// -----
+/// ``argmax(logits + gumbel)`` draws a class with probabilities ``softmax(logits)``.
+///
+/// Examples
+/// --------
+/// >>> mx.random.gumbel((2,), key=mx.random.key(0))
+/// array([-0.425993, 1.52325], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (shape = None, dtype = None, key = None, stream = None),
@@ -205,7 +511,46 @@ fn gumbel(
         .map(NewArray::from)
 }
 
-/// Numbers of the Laplace distribution with mean `loc` and scale `scale`.
+/// Draw from the Laplace distribution with mean `loc` and scale `scale`.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int, optional
+///     Shape of the result, which broadcasts with `loc` and `scale`. Default: a scalar.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// loc : array_like, optional
+///     Mean. Default: 0.0.
+/// scale : array_like, optional
+///     Scale. Default: 1.0.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `dtype` and of the broadcast shape.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the dtype is not real floating point, `scale` is a negative number, the shapes do not broadcast,
+///     the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// normal, exponential
+///
+/// Notes
+/// -----
+/// The density is ``exp(-abs(x - loc) / scale) / (2 * scale)``.
+///
+/// Examples
+/// --------
+/// >>> mx.random.laplace((3,), loc=5.0, scale=0.0)
+/// array([5, 5, 5], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (shape = None, dtype = None, loc = None, scale = None, key = None, stream = None),
@@ -233,10 +578,48 @@ fn laplace(
     .map(NewArray::from)
 }
 
-/// Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`; of shape `shape + [d]`.
+/// Draw vectors from the multivariate normal distribution.
 ///
-/// `shape` broadcasts with the other axes of both. The covariance should be symmetric and positive semi-definite, which
-/// is not checked; its symmetric square root comes from a singular value decomposition.
+/// Parameters
+/// ----------
+/// mean : array_like
+///     Mean of shape ``(..., d)``.
+/// cov : array_like
+///     Covariance of shape ``(..., d, d)``, symmetric and positive semi-definite, which is not checked.
+/// shape : int or sequence of int, optional
+///     Shape of the result without its last axis. It broadcasts with the leading axes of `mean` and `cov`. Default: a
+///     scalar.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `dtype` and shape ``(*shape, d)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the dtype is not real floating point, the shapes do not match or broadcast,
+///     the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// normal
+///
+/// Notes
+/// -----
+/// Computed as ``mean + z @ C`` with a standard normal `z` and the symmetric square root `C` of the covariance, from
+/// its singular value decomposition.
+///
+/// Examples
+/// --------
+/// >>> mx.random.multivariate_normal(mx.zeros(2), mx.eye(2), (5, 3)).shape
+/// (5, 3, 2)
 #[pyfunction]
 #[pyo3(
     signature = (mean, cov, shape = None, dtype = None, key = None, stream = None),
@@ -257,9 +640,50 @@ fn multivariate_normal(
         .map(NewArray::from)
 }
 
-/// Indices drawn with the probabilities that `softmax(logits)` gives along `axis`, as uint32.
+/// Draw class indices with probabilities ``softmax(logits)`` along an axis.
 ///
-/// `shape` is the whole shape of the result, `num_samples` adds a last axis; at most one may be given.
+/// Parameters
+/// ----------
+/// logits : array_like
+///     Unnormalised log-probabilities.
+/// axis : int, optional
+///     Axis of the classes. Default: -1.
+/// shape : int or sequence of int, optional
+///     Shape of the result, to which the shape of `logits` without `axis` broadcasts. Default: the latter.
+/// num_samples : int, optional
+///     Number of draws, along a new last axis. At most one of `shape` and `num_samples` may be given. Default: one
+///     draw.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Class indices as uint32.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If both `shape` and `num_samples` are given, there are no classes, the shapes do not broadcast,
+///     the shape has a negative length, or `key` is not a key.
+/// IndexError
+///     If `axis` is out of bounds.
+///
+/// See Also
+/// --------
+/// choice, gumbel, bernoulli
+///
+/// Notes
+/// -----
+/// With a single set of logits and `shape` or `num_samples`, the cumulative sum of ``exp(logits - max(logits))`` is
+/// inverted; otherwise the result is ``argmax(logits + gumbel)``.
+///
+/// Examples
+/// --------
+/// >>> mx.random.categorical(mx.array([-mx.inf, 0.0, -mx.inf]), num_samples=4)
+/// array([1, 1, 1, 1], dtype=uint32)
 #[pyfunction]
 #[pyo3(signature = (logits, axis = -1, shape = None, num_samples = None, key = None, stream = None))]
 fn categorical(
@@ -284,7 +708,41 @@ fn categorical(
     record_on(stream, || random::categorical(&logits, axis, samples, key.as_ref())).map(NewArray::from)
 }
 
-/// A random order of `0..x` for an integer `x`; of an array, its parts along `axis` in a random order.
+/// Return integers or the slices of an array in random order.
+///
+/// Parameters
+/// ----------
+/// x : int or array_like
+///     An integer `n` stands for ``arange(n)``; an array is permuted along `axis`.
+/// axis : int, optional
+///     Axis to permute. Default: 0.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     uint32 of shape ``(x,)`` for an integer, else a permuted copy of `x`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the integer is negative or `key` is not a key.
+/// TypeError
+///     If `x` is neither an integer nor an array.
+/// IndexError
+///     If `axis` is out of bounds.
+///
+/// See Also
+/// --------
+/// shuffle, choice
+///
+/// Examples
+/// --------
+/// >>> mx.random.permutation(5, key=mx.random.key(0))
+/// array([1, 2, 0, 4, 3], dtype=uint32)
 #[pyfunction]
 #[pyo3(signature = (x, axis = 0, key = None, stream = None))]
 fn permutation(
@@ -301,7 +759,7 @@ fn permutation(
     match x.extract::<i64>() {
         Ok(count) => record_on(stream, || random::permutation(count, key.as_ref())).map(NewArray::from),
         Err(error) if !error.is_instance_of::<PyTypeError>(x.py()) => Err(error),
-        // NumPy's arrays, and whatever else arrays are made of.
+        // NumPy arrays, and anything else that converts to an array.
         Err(_) => match x.extract::<Operand>() {
             Ok(Operand::Array(array)) => {
                 record_on(stream, || random::permuted(&array, axis, key.as_ref())).map(NewArray::from)
@@ -314,8 +772,42 @@ fn permutation(
     }
 }
 
-/// Put the parts of `x` along `axis` into random order, in place, and answer it. What is not an array of umber stays as it
-/// is: the answer is a copy.
+/// Permute an array in place along an axis and return it.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Array to permute. Anything but an `mx.array` stays unchanged, and a permuted copy is returned.
+/// axis : int, optional
+///     Axis to permute. Default: 0.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     `x` itself, or the copy.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `key` is not a key.
+/// IndexError
+///     If `axis` is out of bounds.
+///
+/// See Also
+/// --------
+/// permutation
+///
+/// Examples
+/// --------
+/// >>> x = mx.array([7, 8, 9])
+/// >>> mx.random.shuffle(x, key=mx.random.key(0)) is x
+/// True
+/// >>> x
+/// array([8, 9, 7], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (x, axis = 0, key = None, stream = None))]
 fn shuffle<'py>(
@@ -332,7 +824,7 @@ fn shuffle<'py>(
     Ok(array)
 }
 
-/// What is shuffled, and the array to write it into.
+/// The argument of `shuffle`, and the array to write the result into.
 struct Shuffled<'py> {
     value: Operand,
     array: Option<Bound<'py, PyArray>>,
@@ -349,12 +841,58 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Shuffled<'py> {
     }
 }
 
-/// Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.
+/// Draw integers or slices of an array at random, with or without replacement.
 ///
-/// `replace` says whether a part can be drawn more than once. `p` are probabilities of the parts, of shape
-/// `(length,)`, which sum to one (Efraimidis and Spirakis, 2006, without replacement); inside `vmap` and `compile`,
-/// where they have no values, they count in proportion. Raises `ValueError` if there are not enough parts, without
-/// replacement not enough of a probability above zero.
+/// Parameters
+/// ----------
+/// a : int or array_like
+///     An integer `n` stands for ``arange(n)`` as uint32; of an array, slices along `axis` are drawn.
+/// shape : int or sequence of int, optional
+///     Shape of the draws, which takes the place of `axis` in the result. Default: a single draw.
+/// replace : bool, optional
+///     Allow an item to be drawn more than once. Default: True.
+/// p : array_like, optional
+///     Probabilities of the items, which sum to 1. Default: uniform.
+/// axis : int, optional
+///     Axis of the items. Default: 0.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+/// size : int or sequence of int, optional
+///     NumPy's name of `shape`. Only one of them may be given.
+///
+/// Returns
+/// -------
+/// array
+///     uint32 for an integer `a`, else the dtype of `a`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If there are no items, there are too few without replacement (of non-zero probability), or `p` has another shape
+///     or does not sum to 1.
+/// TypeError
+///     If both `shape` and `size` are given.
+/// IndexError
+///     If `axis` is out of bounds.
+///
+/// See Also
+/// --------
+/// permutation, categorical, randint
+///
+/// Notes
+/// -----
+/// Without replacement, weighted items are those with the largest ``log(p) + gumbel`` (P. S. Efraimidis and P. G.
+/// Spirakis, Information Processing Letters 97, 2006). In `vmap` and `compile`, where the values of `p` are unknown,
+/// its sum is not checked and the probabilities are normalised.
+///
+/// Examples
+/// --------
+/// >>> mx.random.choice(52, (5,), replace=False, key=mx.random.key(0))
+/// array([4, 17, 41, 51, 12], dtype=uint32)
+/// >>> mx.random.choice(mx.array([10, 20, 30]), (2,), p=[0.0, 0.0, 1.0])
+/// array([30, 30], dtype=int32)
 #[pyfunction]
 #[pyo3(
     signature = (a, shape = None, replace = true, p = None, axis = 0, key = None, stream = None, *, size = None),
@@ -397,7 +935,40 @@ fn choice(
     .map(NewArray::from)
 }
 
-/// Numbers of the exponential distribution with mean `scale`.
+/// Draw from the exponential distribution with mean `scale`.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int, optional
+///     Shape of the result. Default: a scalar.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// scale : array_like, optional
+///     Mean, which broadcasts to `shape`. Default: 1.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `shape` and `dtype`, computed as ``-scale * log(1 - u)`` of a uniform `u`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the dtype is not real floating point, `scale` is a negative number, `scale` does not broadcast to `shape`,
+///     the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// gamma, poisson
+///
+/// Examples
+/// --------
+/// >>> mx.random.exponential((2,), scale=3.0, key=mx.random.key(0))
+/// array([0.73117, 4.89082], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (shape = None, dtype = None, scale = None, key = None, stream = None),
@@ -418,10 +989,47 @@ fn exponential(
     .map(NewArray::from)
 }
 
-/// Numbers of the gamma distribution with shape parameter `a` and the given scale, of mean `a * scale`.
+/// Draw from the gamma distribution with shape parameter `a` and scale `scale`.
 ///
-/// `shape` is that of the result, by default that of the parameters. Elements whose `a` is not positive are NaN.
-/// The scale has a gradient, `a` has none. (Marsaglia and Tsang, ACM TOMS 26, 2000.)
+/// Parameters
+/// ----------
+/// a : array_like
+///     Shape parameter, above 0. Its mean is ``a * scale``.
+/// shape : int or sequence of int, optional
+///     Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// scale : array_like, optional
+///     Scale. Default: 1.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `dtype`. Elements whose `a` is not positive are NaN.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` is a number that is not positive, `scale` is a negative number, the dtype is not real floating point, the
+///     parameters do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// beta, dirichlet, exponential
+///
+/// Notes
+/// -----
+/// Drawn in float64 by rejection (G. Marsaglia and W. W. Tsang, ACM Transactions on Mathematical Software 26, 2000).
+/// Differentiable with respect to `scale`; `a` has no gradient.
+///
+/// Examples
+/// --------
+/// >>> mx.random.gamma(2.5, (2,), key=mx.random.key(0))
+/// array([1.90364, 3.72197], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, shape = None, dtype = None, scale = None, key = None, stream = None))]
 fn gamma(
@@ -438,7 +1046,45 @@ fn gamma(
     record_on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(NewArray::from)
 }
 
-/// Numbers of the beta distribution with parameters `a` and `b`, in `[0, 1]`; no gradient flows to them.
+/// Draw from the beta distribution with parameters `a` and `b`.
+///
+/// Parameters
+/// ----------
+/// a, b : array_like
+///     Parameters, above 0.
+/// shape : int or sequence of int, optional
+///     Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `dtype` in ``[0, 1]``. Elements whose parameters are not positive are NaN.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` or `b` is a number that is not positive, the dtype is not real floating point, the parameters do not
+///     broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// gamma, dirichlet
+///
+/// Notes
+/// -----
+/// Computed as ``x / (x + y)`` of gamma draws `x` and `y` with parameters `a` and `b`, from their logarithms, so that
+/// small parameters do not underflow. No gradient flows to `a` and `b`.
+///
+/// Examples
+/// --------
+/// >>> mx.random.beta(2.0, 6.0, (2,), key=mx.random.key(0))
+/// array([0.125141, 0.463742], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, b, shape = None, dtype = None, key = None, stream = None))]
 fn beta(
@@ -455,10 +1101,46 @@ fn beta(
     record_on(stream, || random::beta(&a, &b, shape, dtype, key.as_ref())).map(NewArray::from)
 }
 
-/// Probabilities of the Dirichlet distribution: along the last axis they sum to one.
+/// Draw probability vectors from the Dirichlet distribution.
 ///
-/// `alpha` has the parameters along its last axis; `shape` is that of the result without it. An element that is not
-/// positive raises `ValueError`; where `alpha` is not computed yet its draws are NaN. No gradient flows to `alpha`.
+/// Parameters
+/// ----------
+/// alpha : array_like
+///     Parameters along the last axis, above 0.
+/// shape : int or sequence of int, optional
+///     Shape of the result without its last axis. Default: that of `alpha`.
+/// dtype : Dtype, optional
+///     Real floating-point dtype of the result. Default: float32.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Numbers of `dtype` that sum to 1 along the last axis.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If an element of `alpha` is not positive, `alpha` is 0-D, the dtype is not real floating point, `alpha` does not
+///     broadcast, the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// beta, gamma
+///
+/// Notes
+/// -----
+/// Computed as gamma draws with parameters `alpha` divided by their sum. If `alpha` has not been evaluated, its
+/// elements are not checked, and invalid ones give NaN. No gradient flows to `alpha`.
+///
+/// Examples
+/// --------
+/// >>> x = mx.random.dirichlet(mx.array([1.0, 2.0, 5.0]), (4,))
+/// >>> x.shape, mx.allclose(x.sum(axis=-1), mx.ones(4)).item()
+/// ((4, 3), True)
 #[pyfunction]
 #[pyo3(signature = (alpha, shape = None, dtype = None, key = None, stream = None))]
 fn dirichlet(
@@ -474,10 +1156,46 @@ fn dirichlet(
     record_on(stream, || random::dirichlet(&alpha, shape, dtype, key.as_ref())).map(NewArray::from)
 }
 
-/// Counts of the Poisson distribution with mean `lam`, as an integer (int32 by default) or real dtype.
+/// Draw from the Poisson distribution with mean `lam`.
 ///
-/// Elements whose `lam` is negative or NaN are -1, and counts that the dtype cannot hold are its greatest number.
-/// (Hörmann, Insurance: Mathematics and Economics 12, 1993.)
+/// Parameters
+/// ----------
+/// lam : array_like, optional
+///     Mean, at least 0. Default: 1.0.
+/// shape : int or sequence of int, optional
+///     Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+/// dtype : Dtype, optional
+///     Integer or real floating-point dtype of the result. Default: int32.
+/// key : array, optional
+///     Key from `key` or `split`. Default: a new key from the global state.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Counts of `dtype`. Elements whose `lam` is negative or NaN are -1, which wraps in unsigned dtypes. Counts above
+///     the maximum of an integer dtype become the maximum.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `lam` is a number that is negative, NaN or above the maximum of an integer dtype, the dtype is bool or
+///     complex, `lam` does not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///
+/// See Also
+/// --------
+/// exponential, gamma
+///
+/// Notes
+/// -----
+/// Drawn by counting exponential waiting times for small means, and by transformed rejection for others (W. Hörmann,
+/// Insurance: Mathematics and Economics 12, 1993).
+///
+/// Examples
+/// --------
+/// >>> mx.random.poisson(4.0, (3,), key=mx.random.key(0))
+/// array([4, 1, 2], dtype=int32)
 #[pyfunction]
 #[pyo3(
     signature = (lam = None, shape = None, dtype = None, key = None, stream = None),

@@ -16,7 +16,7 @@ struct RandomState;
 
 #[pymethods]
 impl RandomState {
-    /// Says that this object holds an array.
+    /// Mark this object as a holder of arrays for `compile`.
     #[classattr]
     fn __array_state__() -> bool {
         true
@@ -37,7 +37,7 @@ impl RandomState {
         }
     }
 
-    /// A copy or a pickle is a list of the key, as it is now.
+    /// Copy and pickle as a list of the current key.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyAny>,))> {
         Ok((py.get_type::<PyList>(), (keys(py)?,)))
     }
@@ -62,13 +62,65 @@ fn no_such_key(index: isize) -> PyErr {
     PyIndexError::new_err(format!("[random.state] got index {index}, expected 0: it holds one key"))
 }
 
-/// What `random.state` is.
+/// Global random state: a sequence of one array, the key.
+///
+/// Parameters
+/// ----------
+/// random : module
+///     The module `umber.core.random`.
+///
+/// Returns
+/// -------
+/// _RandomState
+///     A view of the state. ``state[0]`` reads the key, ``state[0] = key`` replaces it. `compile` can capture it as an
+///     input and an output.
+///
+/// See Also
+/// --------
+/// seed, key
+///
+/// Notes
+/// -----
+/// ``saved = list(random.state)`` saves the state, and ``random.state = saved`` restores it. `random.state` itself
+/// cannot be assigned to `random.state`, as it always shows the current key.
+///
+/// Examples
+/// --------
+/// >>> mx.random.seed(7)
+/// >>> mx.random.state[0]
+/// array([0, 7], dtype=uint32)
 #[pyfunction]
 fn shown_state<'py>(random: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     random.getattr("__dict__")?.get_item("state")
 }
 
-/// `random.state = saved`: draw on from the key of `saved`, which is the key or a sequence that holds it alone.
+/// Continue from the key of `saved`, as ``random.state = saved`` does.
+///
+/// Parameters
+/// ----------
+/// _random : module
+///     The module `umber.core.random`.
+/// saved : array or sequence of array
+///     A key, or a list or tuple that holds one key.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `saved` is `random.state` itself, or the array is not a key.
+/// TypeError
+///     If `saved` is neither an array nor a sequence of one array.
+///
+/// See Also
+/// --------
+/// seed
+///
+/// Examples
+/// --------
+/// >>> saved = list(mx.random.state)
+/// >>> first = mx.random.normal((3,))
+/// >>> mx.random.state = saved
+/// >>> mx.array_equal(first, mx.random.normal((3,))).item()
+/// True
 #[pyfunction]
 fn assign_state(_random: &Bound<'_, PyAny>, saved: &Bound<'_, PyAny>) -> PyResult<()> {
     if saved.is_instance_of::<RandomState>() {

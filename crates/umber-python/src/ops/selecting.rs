@@ -1,4 +1,4 @@
-//! Choosing between arrays, and setting chosen elements.
+//! Selecting elements from several arrays, and setting selected elements in place.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use crate::array::PyArray;
 use crate::new_array::NewArray;
 use crate::pytree::class_of;
 
-/// What becomes of indices outside: `raise`, `wrap` or `clip`.
+/// The treatment of indices out of bounds: `raise`, `wrap` or `clip`.
 pub(super) fn mode_of(op: &str, mode: &str) -> PyResult<OutOfBounds> {
     match mode {
         "raise" => Ok(OutOfBounds::Raise),
@@ -23,7 +23,7 @@ pub(super) fn mode_of(op: &str, mode: &str) -> PyResult<OutOfBounds> {
     }
 }
 
-/// What becomes of coordinates outside: on all axes alike, or on each of several.
+/// The treatment of coordinates out of bounds, one mode for all axes or one for each.
 pub(super) fn modes_of(op: &str, modes: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<OutOfBounds>> {
     let Some(modes) = modes else { return Ok(vec![OutOfBounds::Raise]) };
     if let Ok(mode) = modes.extract::<PyBackedStr>() {
@@ -36,7 +36,40 @@ pub(super) fn modes_of(op: &str, modes: Option<&Bound<'_, PyAny>>) -> PyResult<V
     several.iter().map(|mode| mode_of(op, mode)).collect()
 }
 
-/// At each place the choice of the first condition that holds there, or `default` where none does.
+/// Select elements from the choice of the first condition that is true.
+///
+/// Parameters
+/// ----------
+/// condlist : sequence of array_like
+///     Conditions, bool arrays.
+/// choicelist : sequence of array_like
+///     Values for each condition, as many as conditions.
+/// default : array_like, optional
+///     Value where no condition is true. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Elements in the promoted dtype of the choices and the default. Conditions, choices and the default broadcast.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If there are no conditions, not as many choices as conditions, or the shapes do not broadcast.
+/// TypeError
+///     If a condition is not bool.
+///
+/// See Also
+/// --------
+/// where, choose, piecewise
+///
+/// Examples
+/// --------
+/// >>> x = mx.arange(6)
+/// >>> mx.select([x < 2, x < 4], [x, 10 * x], default=-1)
+/// array([0, 1, 20, 30, -1, -1], dtype=int32)
 #[pyfunction]
 #[pyo3(
     signature = (condlist, choicelist, default = None, *, stream = None),
@@ -58,8 +91,41 @@ fn select(
     record_on(stream, || ops::select_from(&conditions, &choices, &default)).map(NewArray::from)
 }
 
-/// At each place the element of the choice whose number `a` has there. An index outside raises, begins again from the other
-/// end ("wrap") or becomes the nearest one ("clip").
+/// Select each element from the choice whose number an index array holds.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Integer indices of choices.
+/// choices : sequence of array_like
+///     Arrays to select from. An array counts as the sequence of its elements along axis 0. Indices and choices broadcast.
+/// mode : {"raise", "wrap", "clip"}, optional
+///     Treatment of indices out of bounds, negative ones included: ``"raise"`` an error, ``"wrap"`` modulo the number of
+///     choices, ``"clip"`` to the nearest valid index. Default: ``"raise"``.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     ``out[i] = choices[a[i]][i]``, in the promoted dtype of the choices.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If there are no choices, shapes do not broadcast, the mode is unknown, or in mode ``"raise"`` an index is out of
+///     bounds.
+/// TypeError
+///     If `a` are not integers.
+///
+/// See Also
+/// --------
+/// select, where, take
+///
+/// Examples
+/// --------
+/// >>> mx.choose(mx.array([0, 1, 1]), [mx.array([1, 2, 3]), mx.array([10, 20, 30])])
+/// array([1, 20, 30], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, choices, mode = "raise", *, stream = None))]
 fn choose(
@@ -74,7 +140,42 @@ fn choose(
     compute(py, stream, || ops::choose(&a, &choices.iter().collect::<Vec<_>>(), mode)).map(NewArray::from)
 }
 
-/// Set the elements of `a` at the indices `ind` of the flattened array to `v`, which begins again when it is used up.
+/// Set elements of an array, in place, at indices of the flattened array.
+///
+/// Parameters
+/// ----------
+/// a : array
+///     Array to change.
+/// ind : array_like
+///     Integer indices of the flattened array.
+/// v : array_like
+///     Values, converted to the dtype of `a`; they are repeated if there are fewer than indices. Without values `a` stays
+///     unchanged.
+/// mode : {"raise", "wrap", "clip"}, optional
+///     Treatment of indices out of bounds: ``"raise"`` an error, ``"wrap"`` modulo the size, ``"clip"`` to the nearest valid
+///     index, so that negative indices become 0. Default: ``"raise"``, in which negative indices count from the end.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Raises
+/// ------
+/// IndexError
+///     In mode ``"raise"`` if an index is out of bounds; in any mode if `a` is empty and there are indices.
+/// TypeError
+///     If `a` is no array, or `ind` are not integers.
+/// ValueError
+///     If the mode is unknown.
+///
+/// See Also
+/// --------
+/// place, putmask, put_along_axis, take
+///
+/// Examples
+/// --------
+/// >>> a = mx.array([1, 2, 3, 4])
+/// >>> mx.put(a, [0, 2, 3], [-1, -2])
+/// >>> a
+/// array([-1, 2, -2, -1], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, ind, v, mode = "raise", *, stream = None))]
 fn put(
@@ -94,8 +195,37 @@ fn put(
     Ok(())
 }
 
-/// Set the elements of `arr` where `mask` holds to those of `vals` one after the other, which begin again when they are
-/// used up.
+/// Set elements of an array, in place, where a mask is true, to consecutive values.
+///
+/// Parameters
+/// ----------
+/// arr : array
+///     Array to change.
+/// mask : array_like
+///     Mask of the size of `arr`; nonzero elements count as true.
+/// vals : array_like
+///     Values, converted to the dtype of `arr`: the ``i``-th true element takes the ``i``-th value. They are repeated if
+///     there are fewer.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the mask differs in size, or there are no values for true elements.
+/// TypeError
+///     If `arr` is no array.
+///
+/// See Also
+/// --------
+/// putmask, put, extract
+///
+/// Examples
+/// --------
+/// >>> a = mx.array([1, 2, 3, 4])
+/// >>> mx.place(a, a > 2, [10, 20])
+/// >>> a
+/// array([1, 2, 10, 20], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (arr, mask, vals, *, stream = None))]
 fn place(
@@ -112,7 +242,37 @@ fn place(
     Ok(())
 }
 
-/// Set the elements of `a` where `mask` holds to those of `values` at the same place; those begin again when there are fewer.
+/// Set elements of an array, in place, where a mask is true, to the values at the same positions.
+///
+/// Parameters
+/// ----------
+/// a : array
+///     Array to change.
+/// mask : array_like
+///     Mask of the size of `a`; nonzero elements count as true.
+/// values : array_like
+///     Values, converted to the dtype of `a`: element ``i`` of the flattened array takes ``values[i]``. They are repeated
+///     if there are fewer elements than in `a`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the mask differs in size, or there are no values.
+/// TypeError
+///     If `a` is no array.
+///
+/// See Also
+/// --------
+/// place, put, where
+///
+/// Examples
+/// --------
+/// >>> a = mx.array([1, 2, 3, 4])
+/// >>> mx.putmask(a, a > 2, [10, 20])
+/// >>> a
+/// array([1, 2, 10, 20], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, mask, values, *, stream = None))]
 fn putmask(
@@ -128,8 +288,38 @@ fn putmask(
     Ok(())
 }
 
-/// Set the main diagonal of `a` to `val`, which begins again when it is used up; with `wrap` the diagonal of a tall matrix
-/// begins again below, after one row without it.
+/// Set the main diagonal of an array, in place.
+///
+/// Parameters
+/// ----------
+/// a : array
+///     Array to change, a matrix or an array of more axes of equal length.
+/// val : array_like
+///     Values, converted to the dtype of `a`; they are repeated if there are fewer than diagonal elements.
+/// wrap : bool, optional
+///     Whether the diagonal of a matrix with more rows than columns starts again at the first column, after one row without
+///     it. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has fewer than two axes, more than two of different length, or there are no values.
+/// TypeError
+///     If `a` is no array.
+///
+/// See Also
+/// --------
+/// diagonal, diag_indices, diag
+///
+/// Examples
+/// --------
+/// >>> a = mx.zeros((2, 3))
+/// >>> mx.fill_diagonal(a, [1, 2])
+/// >>> a
+/// array([[1, 0, 0],
+///        [0, 2, 0]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, val, wrap = false, *, stream = None))]
 fn fill_diagonal(

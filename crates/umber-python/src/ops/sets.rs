@@ -1,4 +1,4 @@
-//! Arrays as sets.
+//! Set operations on the elements of arrays.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,15 +9,62 @@ use crate::args::{Operand, StreamArg, compute, index, record_on};
 use crate::named_tuple::NamedTuple;
 use crate::new_array::NewArray;
 
-/// The distinct elements of `a` in ascending order, not-a-number last.
+/// Find the distinct elements of an array, in ascending order.
 ///
-/// With a `size` that many of the least ones, then `fill_value` (by default the least one); the shape is known, so that it
-/// works inside `vmap` and `compile`. Without one as many as there are; `a` is evaluated.
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape. Without `size` it is evaluated, since its values determine the shape of the result.
+/// size : int, optional
+///     Number of elements to return: the smallest distinct ones, then `fill_value`. The shape is then known, so that the
+///     function works inside `vmap` and `compile`. Default: all distinct elements.
+/// return_index : bool, optional
+///     Whether to return the first index of each distinct element. Default: False.
+/// return_inverse : bool, optional
+///     Whether to return the index of the distinct element that each element equals. Default: False.
+/// return_counts : bool, optional
+///     Whether to return the number of occurrences of each distinct element. Default: False.
+/// fill_value : array_like, optional
+///     Padding for `size`. Default: the smallest element.
+/// axis : int, optional
+///     Axis along which distinct subarrays are found; they are ordered lexicographically. Default: flatten the array first.
+/// equal_nan : bool, optional
+///     Whether NaN equals NaN. Default: True without `size`, False with it.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
 ///
-/// `return_index` adds where each stands first in the flattened array (uint32), `return_inverse` which of them each element
-/// is (uint32, the shape of `a`), `return_counts` how often each occurs (int32). Not-a-number equals itself if
-/// `equal_nan`, by default without a size. Along an `axis` the distinct parts of the array are found, ordered by their first
-/// elements, then their second ones and so on; `return_inverse` has one number for each.
+/// Returns
+/// -------
+/// values : array
+///     Distinct elements in the dtype of `a`, NaN last. Alone if nothing else is requested, otherwise part of a tuple.
+/// indices : array
+///     With `return_index`: indices of the flattened array, or along `axis`; uint32.
+/// inverse : array
+///     With `return_inverse`: indices into `values`, uint32, of the shape of `a`, or 1-d for an `axis`. Elements that `size`
+///     excludes have the last index.
+/// counts : array
+///     With `return_counts`: numbers of occurrences, int32; 0 for padding.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `size` is negative; if `a` is empty and `size` is given without `fill_value`; without `size` inside `vmap` and
+///     `compile`, where `a` has no value.
+/// IndexError
+///     If `axis` is out of bounds.
+///
+/// See Also
+/// --------
+/// unique_all, unique_counts, unique_inverse, unique_values, isin
+///
+/// Examples
+/// --------
+/// >>> mx.unique(mx.array([3, 1, 3, 2]))
+/// array([1, 2, 3], dtype=int32)
+/// >>> mx.unique(mx.array([3, 1, 3]), return_counts=True)
+/// (array([1, 3], dtype=int32), array([1, 2], dtype=int32))
+/// >>> mx.unique(mx.array([3, 1, 3]), size=3, fill_value=0)
+/// array([1, 3, 0], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (
     a, /, size = None, return_index = false, return_inverse = false, return_counts = false, fill_value = None, *,
@@ -62,7 +109,7 @@ fn unique<'py>(
     Ok(PyTuple::new(py, parts.collect::<Vec<_>>())?.into_any())
 }
 
-/// The distinct elements and where they are; NaN equals nothing, as the array API has it.
+/// The distinct elements, indices and counts; NaN is not equal to NaN, as in the array API standard.
 fn found(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Unique> {
     let x = x.alone();
     compute(py, stream, || ops::unique(&x, &UniqueSize::Found, NanIsEqual::No, None))
@@ -73,7 +120,39 @@ static ALL: NamedTuple =
 static COUNTS: NamedTuple = NamedTuple::new("UniqueCountsResult", &["values", "counts"]);
 static INVERSE: NamedTuple = NamedTuple::new("UniqueInverseResult", &["values", "inverse_indices"]);
 
-/// The distinct elements of `x`: (values, indices, inverse_indices, counts). Every not-a-number counts for itself.
+/// Find the distinct elements of an array, their first indices, inverse indices and counts.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Input of any shape. It is evaluated, since its values determine the shape of the result.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// UniqueAllResult
+///     Named tuple ``(values, indices, inverse_indices, counts)``: distinct elements in ascending order, index of the first
+///     occurrence of each in the flattened array (uint32), index into `values` for each element of `x` (uint32, the shape
+///     of `x`), and number of occurrences (int32).
+///
+/// Raises
+/// ------
+/// ValueError
+///     Inside `vmap` and `compile`, where `x` has no value.
+///
+/// See Also
+/// --------
+/// unique, unique_counts, unique_inverse, unique_values
+///
+/// Notes
+/// -----
+/// NaN is different from every element, also from other NaN.
+///
+/// Examples
+/// --------
+/// >>> mx.unique_all(mx.array([3, 1, 3])).indices
+/// array([1, 0], dtype=uint32)
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_all(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
@@ -81,7 +160,38 @@ fn unique_all(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult
     ALL.of(py, [values, indices, inverse, counts].map(NewArray::from))
 }
 
-/// The distinct elements of `x` and how often each occurs: (values, counts). Every not-a-number counts for itself.
+/// Find the distinct elements of an array and their counts.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Input of any shape. It is evaluated, since its values determine the shape of the result.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// UniqueCountsResult
+///     Named tuple ``(values, counts)``: distinct elements in ascending order, and number of occurrences (int32).
+///
+/// Raises
+/// ------
+/// ValueError
+///     Inside `vmap` and `compile`, where `x` has no value.
+///
+/// See Also
+/// --------
+/// unique, unique_all, bincount
+///
+/// Notes
+/// -----
+/// NaN is different from every element, also from other NaN.
+///
+/// Examples
+/// --------
+/// >>> values, counts = mx.unique_counts(mx.array([3, 1, 3]))
+/// >>> counts
+/// array([1, 2], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_counts(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
@@ -89,8 +199,39 @@ fn unique_counts(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyRes
     COUNTS.of(py, [found.values, found.counts].map(NewArray::from))
 }
 
-/// The distinct elements of `x` and which of them each element is: (values, inverse_indices). Every not-a-number counts
-/// for itself.
+/// Find the distinct elements of an array and the indices that reconstruct it.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Input of any shape. It is evaluated, since its values determine the shape of the result.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// UniqueInverseResult
+///     Named tuple ``(values, inverse_indices)``: distinct elements in ascending order, and uint32 indices of the shape of
+///     `x`, such that ``values[inverse_indices]`` equals `x`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     Inside `vmap` and `compile`, where `x` has no value.
+///
+/// See Also
+/// --------
+/// unique, unique_all
+///
+/// Notes
+/// -----
+/// NaN is different from every element, also from other NaN.
+///
+/// Examples
+/// --------
+/// >>> values, inverse = mx.unique_inverse(mx.array([3, 1, 3]))
+/// >>> values[inverse]
+/// array([3, 1, 3], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_inverse(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
@@ -98,14 +239,71 @@ fn unique_inverse(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyRe
     INVERSE.of(py, [found.values, found.inverse].map(NewArray::from))
 }
 
-/// The distinct elements of `x` in ascending order. Every not-a-number counts for itself.
+/// Find the distinct elements of an array, in ascending order, with every NaN distinct.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Input of any shape. It is evaluated, since its values determine the shape of the result.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Distinct elements in the dtype of `x`. NaN comes last; every NaN is an element of its own.
+///
+/// Raises
+/// ------
+/// ValueError
+///     Inside `vmap` and `compile`, where `x` has no value.
+///
+/// See Also
+/// --------
+/// unique, unique_all
+///
+/// Examples
+/// --------
+/// >>> mx.unique_values(mx.array([3, 1, 3]))
+/// array([1, 3], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_values(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     Ok(found(py, x, stream)?.values.into())
 }
 
-/// Whether each element is among the test elements, or with `invert` whether it is not. Not-a-number is among nothing.
+/// Test which elements are contained in a set of values.
+///
+/// Parameters
+/// ----------
+/// element : array_like
+///     Elements to test, of any shape.
+/// test_elements : array_like
+///     Values of the set, of any shape.
+/// assume_unique : bool, optional
+///     Accepted for compatibility with NumPy; it has no effect. Default: False.
+/// invert : bool, optional
+///     Whether to test for elements that are not contained. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Bool array of the shape of `element`.
+///
+/// See Also
+/// --------
+/// intersect1d, setdiff1d, searchsorted
+///
+/// Notes
+/// -----
+/// NaN is not contained in any set. Values of different dtypes are compared exactly, without rounding.
+///
+/// Examples
+/// --------
+/// >>> mx.isin(mx.array([1, 2, 5]), mx.array([2, 5]))
+/// array([False, True, True], dtype=bool)
 #[pyfunction]
 #[pyo3(signature = (element, test_elements, assume_unique = false, invert = false, *, stream = None))]
 fn isin(
@@ -115,7 +313,7 @@ fn isin(
     invert: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    // It saves nothing here.
+    // The algorithm does not profit from distinct elements.
     let _ = assume_unique;
     let (element, set) = Operand::compared(element, test_elements)?;
     record_on(stream, || {
@@ -129,8 +327,42 @@ fn distinct(assume_unique: bool) -> Distinct {
     if assume_unique { Distinct::Yes } else { Distinct::Unknown }
 }
 
-/// The distinct elements that are in both arrays, in ascending order; with `return_indices` also where each stands first in
-/// either. The arrays are evaluated.
+/// Find the distinct elements that are in both arrays, in ascending order.
+///
+/// Parameters
+/// ----------
+/// ar1, ar2 : array_like
+///     Inputs, which are flattened and evaluated.
+/// assume_unique : bool, optional
+///     Whether the elements of each array are known to be distinct, which saves work. Default: False.
+/// return_indices : bool, optional
+///     Whether to return the first index of each element in either array. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array or tuple of array
+///     Common elements in the promoted dtype; with `return_indices` a tuple ``(values, indices1, indices2)`` of them and of
+///     uint32 indices into the flattened arrays.
+///
+/// Raises
+/// ------
+/// ValueError
+///     Inside `vmap` and `compile`, where the arrays have no value.
+///
+/// See Also
+/// --------
+/// union1d, setdiff1d, setxor1d, isin
+///
+/// Notes
+/// -----
+/// NaN is not equal to anything, and so never in the result.
+///
+/// Examples
+/// --------
+/// >>> mx.intersect1d(mx.array([5, 1, 5, 2]), mx.array([2, 7, 5]))
+/// array([2, 5], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (ar1, ar2, assume_unique = false, return_indices = false, *, stream = None))]
 fn intersect1d(
@@ -150,7 +382,33 @@ fn intersect1d(
     Ok(NewArray::from(common).object(py)?.into_any())
 }
 
-/// The distinct elements that are in either array, in ascending order. The arrays are evaluated.
+/// Find the distinct elements that are in either array, in ascending order.
+///
+/// Parameters
+/// ----------
+/// ar1, ar2 : array_like
+///     Inputs, which are flattened and evaluated.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     1-d array in the promoted dtype. NaN comes last, and counts once.
+///
+/// Raises
+/// ------
+/// ValueError
+///     Inside `vmap` and `compile`, where the arrays have no value.
+///
+/// See Also
+/// --------
+/// intersect1d, setdiff1d, setxor1d, unique
+///
+/// Examples
+/// --------
+/// >>> mx.union1d(mx.array([3, 1, 3]), mx.array([2, 1]))
+/// array([1, 2, 3], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (ar1, ar2, *, stream = None))]
 fn union1d(py: Python<'_>, ar1: Operand, ar2: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -158,11 +416,11 @@ fn union1d(py: Python<'_>, ar1: Operand, ar2: Operand, stream: Option<StreamArg>
     compute(py, stream, || ops::union1d(&a, &b)).map(NewArray::from)
 }
 
-/// Differences of sets.
+/// Functions that compute differences of sets.
 macro_rules! differences {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (ar1, ar2, assume_unique = false, *, stream = None))]
             fn $name(
@@ -185,8 +443,74 @@ macro_rules! differences {
 }
 
 differences! {
-    setdiff1d "The distinct elements of `ar1` that are not in `ar2`, in ascending order, or as they are with `assume_unique`. The arrays are evaluated.",
-    setxor1d "The distinct elements that are in one array but not in both, in ascending order. The arrays are evaluated.",
+    /// Find the distinct elements of one array that are not in another, in ascending order.
+    ///
+    /// Parameters
+    /// ----------
+    /// ar1, ar2 : array_like
+    ///     Inputs, which are flattened and evaluated.
+    /// assume_unique : bool, optional
+    ///     Whether the elements of `ar1` are known to be distinct; they then keep their order. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Elements of `ar1` that are not in `ar2`, 1-d, in the dtype of `ar1`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Inside `vmap` and `compile`, where the arrays have no value.
+    ///
+    /// See Also
+    /// --------
+    /// intersect1d, union1d, setxor1d, isin
+    ///
+    /// Notes
+    /// -----
+    /// NaN is not equal to anything, so that the NaN of `ar1` is always in the result.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.setdiff1d(mx.array([3, 1, 2, 3]), mx.array([2]))
+    /// array([1, 3], dtype=int32)
+    setdiff1d,
+    /// Find the distinct elements that are in exactly one of two arrays, in ascending order.
+    ///
+    /// Parameters
+    /// ----------
+    /// ar1, ar2 : array_like
+    ///     Inputs, which are flattened and evaluated.
+    /// assume_unique : bool, optional
+    ///     Whether the elements of each array are known to be distinct, which saves work. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     1-d array in the promoted dtype.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Inside `vmap` and `compile`, where the arrays have no value.
+    ///
+    /// See Also
+    /// --------
+    /// intersect1d, union1d, setdiff1d
+    ///
+    /// Notes
+    /// -----
+    /// NaN is not equal to anything, so that the NaN of either array is in the result.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.setxor1d(mx.array([3, 1, 3]), mx.array([2, 1]))
+    /// array([2, 3], dtype=int32)
+    setxor1d,
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

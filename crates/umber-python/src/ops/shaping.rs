@@ -1,4 +1,6 @@
-//! Shapes and layouts.
+//! Shapes and memory layouts: reshaping, permuting, joining, splitting, padding.
+//!
+//! One subject: a binding takes a few lines; most lines of this file are the documentation of its functions.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,10 +18,10 @@ pub(super) fn wrap(arrays: Vec<Array>) -> Vec<NewArray> {
     arrays.into_iter().map(NewArray::from).collect()
 }
 
-/// As many arrays as others are cut into at most.
+/// The maximum number of arrays in a sequence, equal to the maximum number of parts of a split.
 const MAX_ARRAYS: usize = 1 << 24;
 
-/// A sequence of arrays, in one dtype-free list. Of one array it is the parts along its first axis.
+/// The arrays of a sequence; iterating over an array yields its elements along the first axis.
 pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     let Ok(items) = arrays.try_iter() else {
         let got = if arrays.is_instance_of::<PyArray>() {
@@ -41,10 +43,41 @@ pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
     Ok(list)
 }
 
-/// `a` under another shape of the same size; one length may be -1 and follows from the others.
+/// Reshape an array; the elements keep their row-major order.
 ///
-/// Memory is shared where strides can say the new shape. With `copy` false `a` is evaluated, and ValueError raised where
-/// they cannot.
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// shape : int or sequence of int
+///     New shape, of the same number of elements. One length may be -1; it follows from the others.
+/// copy : bool, optional
+///     ``False`` requires a view: `a` is evaluated, and the call fails if only a copy can have the new shape. Default:
+///     copy only where necessary.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the given shape and the dtype of `a`. It shares memory with `a` if strides can express the new shape.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the sizes differ, or more than one length is -1.
+/// BufferError
+///     If `copy` is ``False`` and a copy is necessary.
+///
+/// See Also
+/// --------
+/// flatten, unflatten, ravel, resize
+///
+/// Examples
+/// --------
+/// >>> mx.reshape(mx.arange(6), (2, -1))
+/// array([[0, 1, 2],
+///        [3, 4, 5]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, /, shape, *, copy = None, stream = None))]
 fn reshape(
@@ -71,7 +104,36 @@ fn reshape(
     Ok(reshaped.into())
 }
 
-/// `a` with the axes from `start_axis` to `end_axis` merged into one.
+/// Merge consecutive axes of an array into one.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// start_axis, end_axis : int, optional
+///     First and last axis to merge. Values beyond the array's axes mean its first or last axis. Default: 0 and -1, all
+///     axes.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     The elements of `a` in row-major order. A 0-d array becomes an array of shape ``(1,)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `start_axis` comes after `end_axis`.
+///
+/// See Also
+/// --------
+/// unflatten, ravel, reshape
+///
+/// Examples
+/// --------
+/// >>> mx.flatten(mx.zeros((2, 3, 4)), 1).shape
+/// (2, 12)
 #[pyfunction]
 #[pyo3(signature = (a, /, start_axis = 0, end_axis = -1, *, stream = None))]
 fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -79,7 +141,39 @@ fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>
     record_on(stream, || ops::flatten(&a, start_axis, end_axis)).map(NewArray::from)
 }
 
-/// `a` with `axis` split into axes of the lengths of `shape`; one may be -1.
+/// Split one axis of an array into several.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of at least one axis.
+/// axis : int
+///     Axis to split.
+/// shape : int or sequence of int
+///     Lengths of the new axes. Their product is the length of `axis`; one length may be -1 and follows from the others.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array whose axis `axis` is replaced by axes of the lengths in `shape`; the dtype of `a`.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If `axis` is out of bounds.
+/// ValueError
+///     If the product of the lengths is not the length of `axis`.
+///
+/// See Also
+/// --------
+/// flatten, reshape
+///
+/// Examples
+/// --------
+/// >>> mx.unflatten(mx.zeros((2, 12)), 1, (3, -1)).shape
+/// (2, 3, 4)
 #[pyfunction]
 #[pyo3(signature = (a, /, axis, shape, *, stream = None))]
 fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -87,7 +181,39 @@ fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> P
     record_on(stream, || ops::unflatten(&a, axis, shape.as_slice())).map(NewArray::from)
 }
 
-/// `a` without the axes of length one: all of them, or those given.
+/// Remove axes of length one.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// axis : int or sequence of int, optional
+///     Axes to remove. Default: all axes of length one.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     View of `a` without these axes.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If an axis is out of bounds.
+/// ValueError
+///     If a given axis is longer than one, or given twice.
+///
+/// See Also
+/// --------
+/// expand_dims
+///
+/// Examples
+/// --------
+/// >>> mx.squeeze(mx.zeros((1, 3, 1))).shape
+/// (3,)
+/// >>> mx.squeeze(mx.zeros((1, 3, 1)), 0).shape
+/// (3, 1)
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
 fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -95,7 +221,39 @@ fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResul
     record_on(stream, || ops::squeeze(&a, axes(axis.as_ref()))).map(NewArray::from)
 }
 
-/// `a` with new axes of length one at `axis`.
+/// Insert axes of length one.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// axis : int or sequence of int
+///     Positions of the new axes in the result.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     View of `a` with the new axes.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If a position is out of bounds of the result.
+/// ValueError
+///     If a position is given twice.
+///
+/// See Also
+/// --------
+/// squeeze, newaxis
+///
+/// Examples
+/// --------
+/// >>> mx.expand_dims(mx.zeros(3), 1).shape
+/// (3, 1)
+/// >>> mx.expand_dims(mx.zeros(3), (0, -1)).shape
+/// (1, 3, 1)
 #[pyfunction]
 #[pyo3(signature = (a, /, axis, *, stream = None))]
 fn expand_dims(a: Operand, axis: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -103,11 +261,11 @@ fn expand_dims(a: Operand, axis: Ints, stream: Option<StreamArg>) -> PyResult<Ne
     record_on(stream, || ops::expand_dims(&a, axis.as_slice())).map(NewArray::from)
 }
 
-/// Permutations of axes.
+/// Functions that permute axes.
 macro_rules! transposes {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (a, /, axes = None, *, stream = None))]
             fn $name(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -124,11 +282,105 @@ macro_rules! transposes {
 }
 
 transposes! {
-    transpose "`a` with its axes in the order of `axes`, reversed by default.",
-    permute_dims "The same as `transpose`.",
+    /// Permute the axes of an array.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape.
+    /// axes : int or sequence of int, optional
+    ///     Permutation of the axes: axis ``i`` of the result is axis ``axes[i]`` of `a`. Default: reverse the axes.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     View of `a` with its axes in the new order.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If `axes` does not contain every axis exactly once.
+    ///
+    /// See Also
+    /// --------
+    /// swapaxes, moveaxis, matrix_transpose
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.transpose(mx.array([[1, 2, 3], [4, 5, 6]]))
+    /// array([[1, 4],
+    ///        [2, 5],
+    ///        [3, 6]], dtype=int32)
+    /// >>> mx.transpose(mx.zeros((2, 3, 4)), (1, 2, 0)).shape
+    /// (3, 4, 2)
+    transpose,
+    /// Alias of `transpose`, the name in the array API standard.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Input of any shape.
+    /// axes : int or sequence of int, optional
+    ///     Permutation of the axes: axis ``i`` of the result is axis ``axes[i]`` of `a`. Default: reverse the axes.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     View of `a` with its axes in the new order.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If an axis is out of bounds.
+    /// ValueError
+    ///     If `axes` does not contain every axis exactly once.
+    ///
+    /// See Also
+    /// --------
+    /// transpose
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.permute_dims(mx.zeros((2, 3, 4)), (1, 2, 0)).shape
+    /// (3, 4, 2)
+    permute_dims,
 }
 
-/// `a` with two axes exchanged.
+/// Exchange two axes of an array.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of at least one axis.
+/// axis1, axis2 : int
+///     The axes to exchange.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     View of `a` with the axes exchanged.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If an axis is out of bounds.
+///
+/// See Also
+/// --------
+/// transpose, moveaxis, matrix_transpose
+///
+/// Examples
+/// --------
+/// >>> mx.swapaxes(mx.zeros((2, 3, 4)), 0, -1).shape
+/// (4, 3, 2)
 #[pyfunction]
 #[pyo3(signature = (a, /, axis1, axis2, *, stream = None))]
 fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -136,7 +388,41 @@ fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> Py
     record_on(stream, || ops::swapaxes(&a, axis1, axis2)).map(NewArray::from)
 }
 
-/// `a` with an axis moved to another place, or several axes to as many places.
+/// Move axes of an array to new positions; the other axes keep their order.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of at least one axis.
+/// source : int or sequence of int
+///     Axes to move.
+/// destination : int or sequence of int
+///     Their positions in the result, one for each axis in `source`.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     View of `a` with the axes moved.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If an axis or a position is out of bounds.
+/// ValueError
+///     If `source` and `destination` differ in length, or one of them contains an axis twice.
+///
+/// See Also
+/// --------
+/// transpose, swapaxes, rollaxis
+///
+/// Examples
+/// --------
+/// >>> mx.moveaxis(mx.zeros((2, 3, 4)), 0, -1).shape
+/// (3, 4, 2)
+/// >>> mx.moveaxis(mx.zeros((2, 3, 4)), (0, 1), (-1, 0)).shape
+/// (3, 4, 2)
 #[pyfunction]
 #[pyo3(signature = (a, /, source, destination, *, stream = None))]
 fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -144,7 +430,33 @@ fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamAr
     record_on(stream, || ops::moveaxes(&a, source.as_slice(), destination.as_slice())).map(NewArray::from)
 }
 
-/// `a` with its last two axes exchanged.
+/// Exchange the last two axes of an array.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of at least two axes, a matrix or a batch of matrices.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     View of `a`, each matrix transposed.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has fewer than two axes.
+///
+/// See Also
+/// --------
+/// transpose, swapaxes
+///
+/// Examples
+/// --------
+/// >>> mx.matrix_transpose(mx.zeros((2, 3, 4))).shape
+/// (2, 4, 3)
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
 fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -152,7 +464,36 @@ fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray>
     record_on(stream, || ops::matrix_transpose(&a)).map(NewArray::from)
 }
 
-/// `a` with the order of elements along `axis` (all axes by default) reversed.
+/// Reverse the order of the elements along axes.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// axis : int or sequence of int, optional
+///     Axes to reverse. Default: all axes.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     View of `a` with the axes reversed.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If an axis is out of bounds.
+///
+/// See Also
+/// --------
+/// fliplr, flipud, rot90
+///
+/// Examples
+/// --------
+/// >>> mx.flip(mx.array([[1, 2], [3, 4]]), 1)
+/// array([[2, 1],
+///        [4, 3]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
 fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -160,7 +501,36 @@ fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<N
     record_on(stream, || ops::flip(&a, axes(axis.as_ref()))).map(NewArray::from)
 }
 
-/// `a` under a shape that it broadcasts to; never copies.
+/// Broadcast an array to a shape.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input whose lengths, aligned at the last axis, are equal to those of `shape` or one.
+/// shape : int or sequence of int
+///     Shape of the result.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     View of `a` in the new shape; no element is copied.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` does not broadcast to `shape`.
+///
+/// See Also
+/// --------
+/// broadcast_arrays, broadcast_shapes
+///
+/// Examples
+/// --------
+/// >>> mx.broadcast_to(mx.array([1, 2]), (2, 2))
+/// array([[1, 2],
+///        [1, 2]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, /, shape, *, stream = None))]
 fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -168,7 +538,31 @@ fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<
     record_on(stream, || ops::broadcast_to(&a, shape.as_slice())).map(NewArray::from)
 }
 
-/// The shape that all shapes broadcast to.
+/// Compute the shape that all given shapes broadcast to.
+///
+/// Parameters
+/// ----------
+/// *shapes : int or sequence of int
+///     Shapes. Without any the result is ``()``.
+///
+/// Returns
+/// -------
+/// tuple of int
+///     The common shape. Shapes are aligned at the last axis; a length of one stretches to the other lengths.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes do not broadcast, or a length is negative.
+///
+/// See Also
+/// --------
+/// broadcast_to, broadcast_arrays
+///
+/// Examples
+/// --------
+/// >>> mx.broadcast_shapes((2, 1), (3,))
+/// (2, 3)
 #[pyfunction]
 #[pyo3(signature = (*shapes))]
 fn broadcast_shapes(py: Python<'_>, shapes: Vec<Ints>) -> PyResult<Bound<'_, PyTuple>> {
@@ -179,7 +573,33 @@ fn broadcast_shapes(py: Python<'_>, shapes: Vec<Ints>) -> PyResult<Bound<'_, PyT
     PyTuple::new(py, ops::broadcast_shapes(&shapes).or_raise()?.iter())
 }
 
-/// All arrays broadcast to their common shape.
+/// Broadcast arrays to their common shape.
+///
+/// Parameters
+/// ----------
+/// *arrays : array_like
+///     Inputs.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// list of array
+///     Views of the inputs in the common shape. Each keeps its dtype.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the shapes do not broadcast.
+///
+/// See Also
+/// --------
+/// broadcast_to, broadcast_shapes
+///
+/// Examples
+/// --------
+/// >>> [x.shape for x in mx.broadcast_arrays(mx.zeros((2, 1)), mx.zeros(3))]
+/// [(2, 3), (2, 3)]
 #[pyfunction]
 #[pyo3(signature = (*arrays, stream = None))]
 fn broadcast_arrays(arrays: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Vec<NewArray>> {
@@ -188,11 +608,11 @@ fn broadcast_arrays(arrays: Vec<Operand>, stream: Option<StreamArg>) -> PyResult
     record_on(stream, || ops::broadcast_arrays(&arrays)).map(wrap)
 }
 
-/// Joins along an existing axis.
+/// Functions that join arrays along an existing axis.
 macro_rules! concatenations {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (arrays, axis = Some(0), *, stream = None), text_signature = "(arrays, axis=0, *, stream=None)")]
             fn $name(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -210,11 +630,111 @@ macro_rules! concatenations {
 }
 
 concatenations! {
-    concatenate "Arrays joined along `axis` (flattened first if `None`).",
-    concat "The same as `concatenate`.",
+    /// Join arrays along an existing axis.
+    ///
+    /// Parameters
+    /// ----------
+    /// arrays : sequence of array_like
+    ///     Arrays that have the same shape except along `axis`. An array counts as the sequence of its elements along axis 0.
+    /// axis : int or None, optional
+    ///     Axis to join along; ``None`` flattens the arrays first. Default: 0.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     The joined array, in the promoted dtype of all arrays.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If `axis` is out of bounds.
+    /// ValueError
+    ///     If there are no arrays, an array is 0-d, or the shapes differ along another axis.
+    /// TypeError
+    ///     If `arrays` is not a sequence.
+    ///
+    /// See Also
+    /// --------
+    /// stack, split, block, hstack, vstack
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.concatenate([mx.array([[1, 2]]), mx.array([[3.5, 4.5]])])
+    /// array([[1, 2],
+    ///        [3.5, 4.5]], dtype=float32)
+    concatenate,
+    /// Alias of `concatenate`, the name in the array API standard.
+    ///
+    /// Parameters
+    /// ----------
+    /// arrays : sequence of array_like
+    ///     Arrays that have the same shape except along `axis`. An array counts as the sequence of its elements along axis 0.
+    /// axis : int or None, optional
+    ///     Axis to join along; ``None`` flattens the arrays first. Default: 0.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     The joined array, in the promoted dtype of all arrays.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     If `axis` is out of bounds.
+    /// ValueError
+    ///     If there are no arrays, an array is 0-d, or the shapes differ along another axis.
+    /// TypeError
+    ///     If `arrays` is not a sequence.
+    ///
+    /// See Also
+    /// --------
+    /// concatenate
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.concat([mx.array([1]), mx.array([2, 3])])
+    /// array([1, 2, 3], dtype=int32)
+    concat,
 }
 
-/// Arrays of one shape joined along a new axis.
+/// Join arrays of one shape along a new axis.
+///
+/// Parameters
+/// ----------
+/// arrays : sequence of array_like
+///     Arrays of the same shape. An array counts as the sequence of its elements along axis 0.
+/// axis : int or None, optional
+///     Position of the new axis in the result. Default: 0, also for ``None``.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     The joined array, of one axis more, in the promoted dtype of all arrays.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If `axis` is out of bounds.
+/// ValueError
+///     If there are no arrays, or the shapes differ.
+/// TypeError
+///     If `arrays` is not a sequence.
+///
+/// See Also
+/// --------
+/// concatenate, unstack
+///
+/// Examples
+/// --------
+/// >>> mx.stack([mx.array([1, 2]), mx.array([3, 4])], axis=-1)
+/// array([[1, 3],
+///        [2, 4]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (arrays, axis = Some(0), *, stream = None), text_signature = "(arrays, axis=0, *, stream=None)")]
 fn stack(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -223,7 +743,7 @@ fn stack(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>
     record_on(stream, || ops::stack(&arrays, axis.unwrap_or(0))).map(NewArray::from)
 }
 
-/// Where an array is cut: a number of equal parts, or indices.
+/// Split an array into a number of equal parts, or before indices.
 pub(super) fn split_array(a: &Array, at: &Bound<'_, PyAny>, axis: i64) -> PyResult<Vec<Array>> {
     if let Ok(sections) = at.extract::<i64>() {
         return ops::split(a, Split::Sections(sections), axis).or_raise();
@@ -232,7 +752,40 @@ pub(super) fn split_array(a: &Array, at: &Bound<'_, PyAny>, axis: i64) -> PyResu
     ops::split(a, Split::Indices(indices.as_slice()), axis).or_raise()
 }
 
-/// `a` cut along `axis` into equal parts, or before each of the given indices.
+/// Split an array along an axis.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of at least one axis.
+/// indices_or_sections : int or sequence of int
+///     Number of parts of equal length, or the indices before which to split. Negative indices count from the end; indices
+///     beyond the end give empty parts.
+/// axis : int, optional
+///     Axis to split along. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// list of array
+///     Views of `a`: as many as there are sections, or one more than there are indices.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If `axis` is out of bounds.
+/// ValueError
+///     If the length of the axis is no multiple of the number of sections, or that number is below 1 or above 2**24.
+///
+/// See Also
+/// --------
+/// array_split, unstack, concatenate, hsplit, vsplit, dsplit
+///
+/// Examples
+/// --------
+/// >>> mx.split(mx.arange(5), [2, 4])
+/// [array([0, 1], dtype=int32), array([2, 3], dtype=int32), array([4], dtype=int32)]
 #[pyfunction]
 #[pyo3(signature = (a, /, indices_or_sections, axis = 0, *, stream = None))]
 fn split(
@@ -245,7 +798,35 @@ fn split(
     split_array(&a.alone(), indices_or_sections, axis).map(wrap)
 }
 
-/// The parts of `x` along `axis`, without that axis.
+/// Split an array into its elements along an axis, and remove that axis.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Input of at least one axis.
+/// axis : int, optional
+///     Axis to split along. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// tuple of array
+///     Views of `x`, as many as the axis is long, each without the axis.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If `axis` is out of bounds.
+///
+/// See Also
+/// --------
+/// stack, split
+///
+/// Examples
+/// --------
+/// >>> mx.unstack(mx.array([[1, 2], [3, 4]]), axis=1)
+/// (array([1, 3], dtype=int32), array([2, 4], dtype=int32))
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis = 0, stream = None))]
 fn unstack(py: Python<'_>, x: Operand, axis: i64, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyTuple>> {
@@ -253,7 +834,36 @@ fn unstack(py: Python<'_>, x: Operand, axis: i64, stream: Option<StreamArg>) -> 
     PyTuple::new(py, wrap(record_on(stream, || ops::unstack(&x, axis))?))
 }
 
-/// `a` repeated as a whole, `reps` times along each axis.
+/// Repeat an array as a whole along its axes.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// reps : int or sequence of int
+///     Number of repetitions along each axis. The shorter of `reps` and the shape of `a` is padded with ones in front.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of shape ``a.shape[i] * reps[i]`` and the dtype of `a`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a number of repetitions is negative.
+///
+/// See Also
+/// --------
+/// repeat, broadcast_to
+///
+/// Examples
+/// --------
+/// >>> mx.tile(mx.array([1, 2]), (2, 2))
+/// array([[1, 2, 1, 2],
+///        [1, 2, 1, 2]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, reps, /, *, stream = None))]
 fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -261,7 +871,39 @@ fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<NewArray>
     record_on(stream, || ops::tile(&a, reps.as_slice())).map(NewArray::from)
 }
 
-/// `a` with elements moved by `shift` along `axis`, those that fall off come back at the other end.
+/// Shift elements along axes; elements that leave at one end reenter at the other.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// shift : int or sequence of int
+///     Number of positions to shift by: one for all axes, or one for each axis in `axis`. Negative numbers shift towards
+///     the front. Several shifts of one axis add up.
+/// axis : int or sequence of int, optional
+///     Axes to shift along. Default: shift the flattened array, then restore the shape.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the shape and dtype of `a`.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If an axis is out of bounds.
+/// ValueError
+///     If there are several shifts, but not as many as axes.
+///
+/// Examples
+/// --------
+/// >>> mx.roll(mx.arange(5), 2)
+/// array([3, 4, 0, 1, 2], dtype=int32)
+/// >>> mx.roll(mx.array([[1, 2, 3], [4, 5, 6]]), 1, axis=1)
+/// array([[3, 1, 2],
+///        [6, 4, 5]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, shift, axis = None, *, stream = None))]
 fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -269,7 +911,7 @@ fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) 
     record_on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(NewArray::from)
 }
 
-/// What was read as integers; `None` where it is something else, and an error where one is too large.
+/// The extracted integers, `None` if the object holds anything else, an error if an integer is too large.
 fn in_range<T>(py: Python<'_>, read: PyResult<T>) -> PyResult<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
@@ -285,7 +927,7 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
     if let Some(one) = in_range(given.py(), given.extract::<i64>())? {
         return Ok(vec![(one, one); ndim]);
     }
-    // Room for all of a sequence is made before it is read.
+    // Extraction allocates memory for the reported length before it reads the sequence.
     if let Ok(length) = given.len()
         && length > ndim.max(2)
     {
@@ -333,7 +975,7 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
     Ok(if pairs.len() == 1 { vec![pairs[0]; ndim] } else { pairs })
 }
 
-/// What stands in a border, by name; `op` names the function in the error.
+/// The content of a border, by name; `op` names the function in the error.
 pub(super) fn pad_mode(op: &str, name: &str) -> PyResult<PadMode> {
     Ok(match name {
         "constant" => PadMode::Constant,
@@ -356,11 +998,62 @@ pub(super) fn pad_mode(op: &str, name: &str) -> PyResult<PadMode> {
     })
 }
 
-/// `a` with elements added around it.
+/// Extend an array at the ends of its axes.
 ///
-/// `mode` says which: "constant" (`constant_values`), the element at the "edge", the array mirrored ("reflect" at the edge
-/// element, "symmetric" beside it) or again and again ("wrap"), a "linear_ramp" to `end_values`, the "maximum", "mean",
-/// "median" or "minimum" of each line (of the `stat_length` elements next to the border), or "empty": whatever.
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// pad_width : int or sequence
+///     Number of elements to add: one number for both ends of all axes, a pair ``(before, after)`` for all axes, or a
+///     sequence of one pair for each axis.
+/// mode : str, optional
+///     Content of the border: ``"constant"``, ``"edge"``, ``"reflect"``, ``"symmetric"``, ``"wrap"``, ``"linear_ramp"``,
+///     ``"maximum"``, ``"mean"``, ``"median"``, ``"minimum"`` or ``"empty"``; see Notes. Default: ``"constant"``.
+/// constant_values : array_like, optional
+///     Value of the border in mode ``"constant"``, converted to the dtype of `a`; it broadcasts to the result. Default: 0.
+/// end_values : array_like, optional
+///     Outermost value in mode ``"linear_ramp"``, a single number. Default: 0.
+/// stat_length : int, optional
+///     Number of elements next to the border that a statistic is computed from. Default: all elements along the axis.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array of the dtype of `a`, extended by the given widths.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a width is negative, there are not as many pairs as axes, the mode is unknown, a value does not broadcast,
+///     `stat_length` is 0, or an axis of length 0 is padded in a mode that needs elements.
+/// TypeError
+///     If `pad_width` does not consist of integers.
+///
+/// Notes
+/// -----
+/// The modes fill the border with
+///
+/// - ``"constant"``: `constant_values`;
+/// - ``"edge"``: the element at the edge;
+/// - ``"reflect"``: the elements mirrored, without the edge element;
+/// - ``"symmetric"``: the elements mirrored, with the edge element;
+/// - ``"wrap"``: the elements of the opposite end, periodically;
+/// - ``"linear_ramp"``: equal steps from the element at the edge to `end_values`;
+/// - ``"maximum"``, ``"mean"``, ``"median"``, ``"minimum"``: the statistic of the elements along the axis;
+/// - ``"empty"``: unspecified values, currently zeros.
+///
+/// Axes are padded one after the other, so that corners depend on the borders of the earlier axes. For integers a mean or a
+/// median is rounded to the nearest integer, halves to even, and a ramp is rounded down.
+///
+/// Examples
+/// --------
+/// >>> mx.pad(mx.array([1, 2, 3]), (1, 2), constant_values=9)
+/// array([9, 1, 2, 3, 9, 9], dtype=int32)
+/// >>> mx.pad(mx.array([1, 2, 3]), (1, 2), mode="reflect")
+/// array([2, 1, 2, 3, 2, 1], dtype=int32)
 #[pyfunction]
 #[pyo3(
     signature = (
@@ -391,11 +1084,11 @@ fn pad(
     record_on(stream, || ops::pad(&a, &widths, mode, &value)).map(NewArray::from)
 }
 
-/// Arrays with at least so many axes.
+/// Functions that return arrays with a minimum number of axes.
 macro_rules! at_least {
-    ($($name:ident $ndim:literal $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident $ndim:literal,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (*arys, stream = None))]
             fn $name(
@@ -421,12 +1114,110 @@ macro_rules! at_least {
 }
 
 at_least! {
-    atleast_1d 1 "Arrays with at least one axis: a list, or one array for one.",
-    atleast_2d 2 "Arrays with at least two axes: a list, or one array for one.",
-    atleast_3d 3 "Arrays with at least three axes: a list, or one array for one.",
+    /// View arrays with at least one axis.
+    ///
+    /// Parameters
+    /// ----------
+    /// *arys : array_like
+    ///     Inputs. A 0-d array gets shape ``(1,)``; other arrays keep their shape.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array or list of array
+    ///     The array for a single input, otherwise a list.
+    ///
+    /// See Also
+    /// --------
+    /// atleast_2d, atleast_3d, expand_dims
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.atleast_1d(3)
+    /// array([3], dtype=int32)
+    atleast_1d 1,
+    /// View arrays with at least two axes.
+    ///
+    /// Parameters
+    /// ----------
+    /// *arys : array_like
+    ///     Inputs. Missing axes, of length one, are inserted in front: shape ``(n,)`` becomes ``(1, n)``.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array or list of array
+    ///     The array for a single input, otherwise a list.
+    ///
+    /// See Also
+    /// --------
+    /// atleast_1d, atleast_3d, expand_dims
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.atleast_2d(mx.array([1, 2]))
+    /// array([[1, 2]], dtype=int32)
+    atleast_2d 2,
+    /// View arrays with at least three axes.
+    ///
+    /// Parameters
+    /// ----------
+    /// *arys : array_like
+    ///     Inputs. Shape ``(n,)`` becomes ``(1, n, 1)``, and shape ``(m, n)`` becomes ``(m, n, 1)``.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array or list of array
+    ///     The array for a single input, otherwise a list.
+    ///
+    /// See Also
+    /// --------
+    /// atleast_1d, atleast_2d, expand_dims
+    ///
+    /// Examples
+    /// --------
+    /// >>> [x.shape for x in mx.atleast_3d(mx.zeros(2), mx.zeros((2, 3)))]
+    /// [(1, 2, 1), (2, 3, 1)]
+    atleast_3d 3,
 }
 
-/// The elements of `a` on a diagonal of two axes.
+/// Extract a diagonal of the matrices along two axes.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of at least two axes.
+/// offset : int, optional
+///     Diagonal to extract: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+/// axis1, axis2 : int, optional
+///     Axes of the rows and columns of the matrices. Default: 0 and 1.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     The elements ``a[..., i, ..., i + offset, ...]``. The two axes are removed, and the diagonal is the last axis.
+///
+/// Raises
+/// ------
+/// IndexError
+///     If an axis is out of bounds.
+/// ValueError
+///     If `a` has fewer than two axes, or the axes are the same.
+///
+/// See Also
+/// --------
+/// diag, diagflat, fill_diagonal, trace
+///
+/// Examples
+/// --------
+/// >>> mx.diagonal(mx.array([[1, 2, 3], [4, 5, 6]]), offset=1)
+/// array([2, 6], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, offset = 0, axis1 = 0, axis2 = 1, stream = None))]
 fn diagonal(
@@ -440,7 +1231,37 @@ fn diagonal(
     record_on(stream, || ops::diagonal(&a, offset, axis1, axis2)).map(NewArray::from)
 }
 
-/// A matrix with all elements of `v` one after the other on its `k`-th diagonal.
+/// Build a matrix with the elements of the flattened input on a diagonal.
+///
+/// Parameters
+/// ----------
+/// v : array_like
+///     Input of any shape.
+/// k : int, optional
+///     Diagonal: 0 is the main diagonal, positive ones lie above it, negative ones below. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Square matrix with ``v.size + abs(k)`` rows, of the dtype of `v`; zero off the diagonal.
+///
+/// Raises
+/// ------
+/// OverflowError
+///     If the matrix has more elements than memory can address.
+///
+/// See Also
+/// --------
+/// diag, diagonal
+///
+/// Examples
+/// --------
+/// >>> mx.diagflat(mx.array([1, 2]), 1)
+/// array([[0, 1, 0],
+///        [0, 0, 2],
+///        [0, 0, 0]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (v, k = 0, *, stream = None))]
 fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -448,7 +1269,31 @@ fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray>
     record_on(stream, || ops::diagflat(&v, k)).map(NewArray::from)
 }
 
-/// `a` in dense row-major memory.
+/// Copy an array into contiguous row-major memory, unless it is stored that way already.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// allow_col_major : bool, optional
+///     Accepted for compatibility with MLX. The result is row-major in either case. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array equal to `a`. It shares memory with `a` only if `a` is row-major and its memory holds little else.
+///
+/// See Also
+/// --------
+/// as_strided
+///
+/// Examples
+/// --------
+/// >>> x = mx.contiguous(mx.array([[1, 2], [3, 4]]).T)
+/// >>> np.asarray(x).strides
+/// (8, 4)
 #[pyfunction]
 #[pyo3(signature = (a, /, allow_col_major = false, *, stream = None))]
 fn contiguous(a: Operand, allow_col_major: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -457,7 +1302,41 @@ fn contiguous(a: Operand, allow_col_major: bool, stream: Option<StreamArg>) -> P
     record_on(stream, || ops::contiguous(&a)).map(NewArray::from)
 }
 
-/// The flattened `a` seen under a shape and strides (in elements) from `offset`.
+/// View the flattened array with a given shape, strides and offset.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape.
+/// shape : int or sequence of int, optional
+///     Shape of the result. Default: the shape of `a`.
+/// strides : int or sequence of int, optional
+///     Stride of each axis, in elements; may be zero or negative. Default: the strides of a row-major array.
+/// offset : int, optional
+///     Index of the first element in the flattened array. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     The elements ``flatten(a)[offset + sum(index * strides)]``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the view reaches outside of the array, or there is not one stride for each axis.
+///
+/// See Also
+/// --------
+/// reshape, broadcast_to
+///
+/// Examples
+/// --------
+/// >>> mx.as_strided(mx.arange(5), (3, 3), (1, 1))
+/// array([[0, 1, 2],
+///        [1, 2, 3],
+///        [2, 3, 4]], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, /, shape = None, strides = None, offset = 0, *, stream = None))]
 fn as_strided(

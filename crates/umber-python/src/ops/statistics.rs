@@ -1,4 +1,4 @@
-//! Statistics of several values.
+//! Weighted means, ranges, covariances and correlations.
 
 use pyo3::prelude::*;
 use umber_core::ops::{self, Covariance, Variables};
@@ -7,7 +7,45 @@ use crate::args::{Ints, Operand, StreamArg, axes, keep, record_on};
 use crate::dtype::{DtypeArg, beside};
 use crate::new_array::NewArray;
 
-/// Largest element over `axis` minus the smallest.
+/// Range of the elements over axes: `max(a) - min(a)`.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape; not boolean.
+/// axis : int or sequence of int, optional
+///     Axes to reduce. Default: all axes.
+/// keepdims : bool, optional
+///     Keep the reduced axes with length one. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Array without the reduced axes, or with length one for them if `keepdims`. The dtype is that of `a`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `a` is boolean, or not convertible to an array.
+/// IndexError
+///     If an axis is out of bounds.
+/// ValueError
+///     If an axis is given twice, or an axis without elements is reduced.
+///
+/// See Also
+/// --------
+/// max, min, minmax
+///
+/// Notes
+/// -----
+/// NaN if any element is NaN. The difference of integers wraps around if it does not fit the dtype.
+///
+/// Examples
+/// --------
+/// >>> mx.ptp(mx.array([[1, 5], [2, 9]]), axis=1)
+/// array([4, 7], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, axis = None, keepdims = false, *, stream = None))]
 fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
@@ -15,10 +53,53 @@ fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>
     record_on(stream, || ops::ptp(&a, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
 }
 
-/// Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not finite where the weights add up to zero.
+/// Weighted mean of the elements over axes: `sum(a * weights) / sum(weights)`.
 ///
-/// `weights` have the shape of `a`, or that of the axes alone; without them it is the mean. With `returned` the sum of
-/// the weights comes with it.
+/// Parameters
+/// ----------
+/// a : array_like
+///     Input of any shape and dtype.
+/// axis : int or sequence of int, optional
+///     Axes to reduce. Default: all axes.
+/// weights : array_like, optional
+///     Weights, of the shape of `a`, or of the lengths of `axis` (which must be ascending). Default: equal weights,
+///     as `mean`.
+/// returned : bool, optional
+///     Also return the sum of the weights. Default: False.
+/// keepdims : bool, optional
+///     Keep the reduced axes with length one. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array or tuple of array
+///     Weighted mean: float32 if `a` and `weights` are integers or booleans, else their promoted dtype. ``(mean,
+///     sum_of_weights)``, both of the same shape and dtype, if `returned`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an argument is not convertible to an array.
+/// IndexError
+///     If an axis is out of bounds.
+/// ValueError
+///     If an axis is given twice, or `weights` has another shape.
+///
+/// See Also
+/// --------
+/// mean, median
+///
+/// Notes
+/// -----
+/// Infinite or NaN where the weights add up to zero.
+///
+/// Examples
+/// --------
+/// >>> mx.average(mx.array([1.0, 4.0]), weights=mx.array([2.0, 1.0]))
+/// array(2, dtype=float32)
+/// >>> mx.average(mx.array([1.0, 4.0]), weights=mx.array([2.0, 1.0]), returned=True)
+/// (array(2, dtype=float32), array(3, dtype=float32))
 #[pyfunction]
 #[pyo3(signature = (a, axis = None, weights = None, returned = false, *, keepdims = false, stream = None))]
 fn average(
@@ -44,10 +125,59 @@ fn variables(rowvar: bool) -> Variables {
     if rowvar { Variables::Rows } else { Variables::Columns }
 }
 
-/// Covariance matrix of the variables in `m` and `y`, in rows or (without `rowvar`) in columns; a variance for one.
+/// Covariance matrix of variables.
 ///
-/// Sums are divided by the number of observations less `ddof`, which is 1, or 0 with `bias`. `fweights` say how often
-/// each observation was made, `aweights` how much it counts. Integers answer float32.
+/// Parameters
+/// ----------
+/// m : array_like
+///     Observations of one variable (at most one axis) or several (a matrix).
+/// y : array_like, optional
+///     More variables with the same number of observations, appended to those of `m`. Default: none.
+/// rowvar : bool, optional
+///     Each row of a matrix is a variable and each column an observation; the other way round if False. Default:
+///     True.
+/// bias : bool, optional
+///     Divide by the number of observations ``n`` instead of ``n - 1``. Default: False.
+/// ddof : int, optional
+///     Divide by ``n - ddof``; takes precedence over `bias`. Default: 1, or 0 with `bias`.
+/// fweights : array_like of int, optional
+///     How many times each observation occurs. Default: once.
+/// aweights : array_like, optional
+///     Importance of each observation. Default: equal.
+/// dtype : dtype, str or type, optional
+///     Dtype to compute in and of the result; float32 if it is not inexact. Default: float32 for integers and
+///     booleans, else the promoted dtype.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Symmetric matrix (Hermitian for complex numbers) of the covariances; for one variable its variance, 0-d.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fweights` is not of an integer dtype, or an argument is not convertible to an array.
+/// ValueError
+///     If `m` or `y` has more than two axes, the numbers of observations differ, or the weights have another shape.
+///
+/// See Also
+/// --------
+/// corrcoef, var
+///
+/// Notes
+/// -----
+/// ``sum(w * (x - mean(x)) * conj(y - mean(y))) / (n - ddof)`` with the weights ``w = fweights * aweights`` and ``n
+/// = sum(w)``. With `aweights`, `ddof` is multiplied by ``sum(w * aweights) / sum(w)``.
+///
+/// Examples
+/// --------
+/// >>> mx.cov(mx.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+/// array([[1, -1],
+///        [-1, 1]], dtype=float32)
+/// >>> mx.cov(mx.array([1.0, 2.0, 4.0]), ddof=0)
+/// array(1.55556, dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (m, y = None, rowvar = true, bias = false, ddof = None, fweights = None, aweights = None, *,
@@ -77,9 +207,48 @@ fn cov(
     record_on(stream, || ops::cov(&m, y.as_ref(), options)).map(NewArray::from)
 }
 
-/// Correlation coefficients, -1 to 1, of the variables in `x` and `y`, in rows or (without `rowvar`) in columns.
+/// Pearson correlation coefficients of variables.
 ///
-/// Not a number for a variable that does not vary. Integers answer float32.
+/// Parameters
+/// ----------
+/// x : array_like
+///     Observations of one variable (at most one axis) or several (a matrix).
+/// y : array_like, optional
+///     More variables with the same number of observations, appended to those of `x`. Default: none.
+/// rowvar : bool, optional
+///     Each row of a matrix is a variable and each column an observation; the other way round if False. Default:
+///     True.
+/// dtype : dtype, str or type, optional
+///     Dtype to compute in and of the result; float32 if it is not inexact. Default: float32 for integers and
+///     booleans, else the promoted dtype.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Symmetric matrix (Hermitian for complex numbers) of coefficients in [-1, 1]; for one variable 1, 0-d.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an argument is not convertible to an array.
+/// ValueError
+///     If `x` or `y` has more than two axes, or the numbers of observations differ.
+///
+/// See Also
+/// --------
+/// cov
+///
+/// Notes
+/// -----
+/// ``c[i, j] / sqrt(c[i, i] * c[j, j])`` with the covariance matrix ``c``. NaN for a variable that does not vary.
+///
+/// Examples
+/// --------
+/// >>> mx.corrcoef(mx.array([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]]))
+/// array([[1, -1],
+///        [-1, 1]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (x, y = None, rowvar = true, *, dtype = None, stream = None))]
 fn corrcoef(

@@ -1,4 +1,4 @@
-//! What dtypes are: categories, limits, promotion; the constants of the module.
+//! Categories, limits and promotion of dtypes; the constants of the module.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -26,9 +26,9 @@ enum Category {
     UnsignedInteger,
     /// Integers.
     Integer,
-    /// Everything but bool.
+    /// All dtypes except bool.
     Number,
-    /// Everything.
+    /// All dtypes.
     Generic,
 }
 
@@ -60,7 +60,7 @@ const CATEGORIES: [Category; 8] = [
 ];
 
 impl Category {
-    /// The category that holds this one; `generic` holds itself.
+    /// The category that contains this one; `generic` contains itself.
     fn parent(self) -> Category {
         match self {
             Category::ComplexFloating | Category::Floating => Category::Inexact,
@@ -102,7 +102,38 @@ impl<'a, 'py> FromPyObject<'a, 'py> for TypeArg {
     }
 }
 
-/// Is `arg1` the same as, or a kind of, `arg2`?
+/// Test whether a dtype or category of dtypes belongs to another.
+///
+/// Parameters
+/// ----------
+/// arg1, arg2 : dtype or DtypeCategory
+///     Dtypes, such as ``mx.float32``, or categories, such as ``mx.floating``.
+///
+/// Returns
+/// -------
+/// bool
+///     For two dtypes whether they are equal; otherwise whether `arg1` is, or belongs to, the category `arg2`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an argument is neither a dtype nor a category.
+///
+/// See Also
+/// --------
+/// isdtype, can_cast
+///
+/// Notes
+/// -----
+/// The categories are `complexfloating` and `floating`, which form `inexact`; `signedinteger` and `unsignedinteger`, which
+/// form `integer`; `inexact` and `integer` form `number`; `generic` contains all dtypes, also bool.
+///
+/// Examples
+/// --------
+/// >>> mx.issubdtype(mx.float16, mx.floating)
+/// True
+/// >>> mx.issubdtype(mx.bool_, mx.number)
+/// False
 #[pyfunction]
 fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
     match (arg1, arg2) {
@@ -113,7 +144,7 @@ fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
     }
 }
 
-/// A dtype, or the name of a kind of the array API standard. (`"bool"` is both, and means the same.)
+/// Whether `dtype` equals a dtype, or is of a kind that the array API standard names. (`"bool"` is both.)
 pub(crate) fn is_kind(op: &str, dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(other) = kind.extract::<DtypeArg>() {
         return Ok(other.alone() == dtype);
@@ -137,7 +168,39 @@ pub(crate) fn is_kind(op: &str, dtype: DType, kind: &Bound<'_, PyAny>) -> PyResu
     })
 }
 
-/// Is `dtype` of a kind: a dtype, a kind of the array API standard by name, or any of a tuple of these?
+/// Test whether a dtype is of a kind, as in the array API standard.
+///
+/// Parameters
+/// ----------
+/// dtype : dtype
+///     Dtype to test.
+/// kind : dtype, str or tuple
+///     A dtype, the name of a kind, or a tuple of these, of which one has to match. The names are ``"bool"``,
+///     ``"signed integer"``, ``"unsigned integer"``, ``"integral"``, ``"real floating"``, ``"complex floating"`` and
+///     ``"numeric"``.
+///
+/// Returns
+/// -------
+/// bool
+///     Whether `dtype` is of the kind.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a name is unknown.
+/// TypeError
+///     If `kind` is neither a dtype nor a name.
+///
+/// See Also
+/// --------
+/// issubdtype
+///
+/// Examples
+/// --------
+/// >>> mx.isdtype(mx.int8, "integral")
+/// True
+/// >>> mx.isdtype(mx.float32, ("integral", mx.float64))
+/// False
 #[pyfunction]
 fn isdtype(dtype: DtypeArg, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     match kind.cast::<PyTuple>() {
@@ -165,7 +228,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Typed {
         }
         match object.extract::<DtypeArg>() {
             Ok(dtype) => Ok(Typed(dtype.alone())),
-            // NumPy's arrays and scalars bring a dtype.
+            // NumPy's arrays and scalars have a `dtype` attribute.
             Err(error) => match object.getattr("dtype") {
                 Ok(dtype) => dtype.extract::<DtypeArg>().map(|dtype| Typed(dtype.alone())),
                 Err(_) => Err(error),
@@ -174,8 +237,42 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Typed {
     }
 }
 
-/// The dtype that operations on all of these answer in. Python numbers, and their types, take part as numbers do beside
-/// arrays: they raise the kind where they have to, never the precision.
+/// Compute the dtype of the result of an operation on the arguments.
+///
+/// Parameters
+/// ----------
+/// *arrays_and_dtypes : array, dtype or number
+///     Arrays, dtypes, Python numbers and their types.
+///
+/// Returns
+/// -------
+/// dtype
+///     The promoted dtype.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If there are no arguments.
+/// TypeError
+///     If an argument has no dtype.
+///
+/// See Also
+/// --------
+/// can_cast
+///
+/// Notes
+/// -----
+/// Python numbers and number types are weak: they raise the kind of the dtype (bool, integer, floating, complex) where
+/// necessary, but not its precision.
+///
+/// Examples
+/// --------
+/// >>> mx.result_type(mx.int8, mx.uint8)
+/// umber.core.int16
+/// >>> mx.result_type(mx.float16, 2.5)
+/// umber.core.float16
+/// >>> mx.result_type(mx.array([1, 2]), 2.5)
+/// umber.core.float32
 #[pyfunction]
 #[pyo3(signature = (*arrays_and_dtypes))]
 fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
@@ -202,20 +299,73 @@ fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
     })
 }
 
-/// Does promotion lead from `from_` (a dtype or an array) to `to`?
+/// Test whether promotion converts a dtype to another.
+///
+/// Parameters
+/// ----------
+/// from_ : dtype or array
+///     Source, a dtype or an array of it.
+/// to : dtype
+///     Target.
+///
+/// Returns
+/// -------
+/// bool
+///     Whether ``result_type(from_, to)`` is `to`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If an argument has no dtype.
+///
+/// See Also
+/// --------
+/// result_type, issubdtype
+///
+/// Examples
+/// --------
+/// >>> mx.can_cast(mx.int32, mx.float16)
+/// True
+/// >>> mx.can_cast(mx.float32, mx.int32)
+/// False
 #[pyfunction]
 fn can_cast(from_: Typed, to: DtypeArg) -> bool {
     let to = to.beside(from_.0);
     promote(from_.0, to) == to
 }
 
-/// Limits of a floating-point dtype, given by itself or by an array of it; of a complex one, those of its parts.
+/// Numerical limits of a floating-point dtype.
+///
+/// Parameters
+/// ----------
+/// dtype : dtype or array
+///     Floating-point or complex dtype, or an array of it. For a complex dtype the limits are those of its parts.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If the dtype is neither floating-point nor complex.
+///
+/// See Also
+/// --------
+/// iinfo
+///
+/// Notes
+/// -----
+/// Attributes: `bits`, `eps`, `max`, `min`, `smallest_normal`, `tiny`, `precision`, `resolution` and `dtype`.
+///
+/// Examples
+/// --------
+/// >>> mx.finfo(mx.float16)
+/// finfo(min=-65504, max=65504, dtype=float16)
+/// >>> mx.finfo(mx.float32).eps
+/// 1.1920928955078125e-07
 #[pyclass(name = "finfo", module = "umber.core", frozen, get_all, eq)]
 #[derive(PartialEq)]
 struct FloatInfo {
-    /// Bits of one real number.
+    /// Number of bits of a real number.
     bits: usize,
-    /// Distance from 1 to the next larger number.
+    /// Distance from 1 to the next larger representable number.
     eps: f64,
     /// Largest number.
     max: f64,
@@ -223,7 +373,7 @@ struct FloatInfo {
     min: f64,
     /// Smallest positive normal number.
     smallest_normal: f64,
-    /// The dtype these are the limits of.
+    /// The dtype that has these limits.
     dtype: PyDtype,
 }
 
@@ -248,24 +398,54 @@ impl FloatInfo {
                 )));
             }
         };
-        // Powers of two alone have no sign.
+        // `float8_e8m0fnu` has no sign.
         let min = Float8::of(real).map_or(-max, Float8::min);
         Ok(FloatInfo { bits: real.size() * 8, eps, max, min, smallest_normal, dtype: PyDtype(real) })
     }
 
-    /// Another name for `smallest_normal`.
+    /// Alias of `smallest_normal`.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     Smallest positive normal number.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.finfo(mx.float16).tiny
+    /// 6.103515625e-05
     #[getter]
     fn tiny(&self) -> f64 {
         self.smallest_normal
     }
 
-    /// Decimal digits that every number keeps.
+    /// Number of decimal digits that the dtype represents exactly.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     ``floor(-log10(eps))``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.finfo(mx.float32).precision
+    /// 6
     #[getter]
     fn precision(&self) -> i32 {
         -self.eps.log10().ceil() as i32
     }
 
-    /// The last of these digits of 1: `10 ** -precision`.
+    /// Decimal resolution of the dtype: ``10 ** -precision``.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     Distance of neighbouring decimal numbers near 1 at this precision.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.finfo(mx.float32).resolution
+    /// 1e-06
     #[getter]
     fn resolution(&self) -> f64 {
         10f64.powi(-self.precision())
@@ -281,17 +461,40 @@ impl FloatInfo {
     }
 }
 
-/// Limits of an integer dtype, given by itself or by an array of it.
+/// Numerical limits of an integer dtype.
+///
+/// Parameters
+/// ----------
+/// dtype : dtype or array
+///     Integer dtype, or an array of it.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If the dtype is not an integer type.
+///
+/// See Also
+/// --------
+/// finfo
+///
+/// Notes
+/// -----
+/// Attributes: `bits`, `max`, `min` and `dtype`.
+///
+/// Examples
+/// --------
+/// >>> mx.iinfo(mx.int8)
+/// iinfo(min=-128, max=127, dtype=int8)
 #[pyclass(name = "iinfo", module = "umber.core", frozen, get_all, eq)]
 #[derive(PartialEq)]
 struct IntegerInfo {
-    /// Bits of an element.
+    /// Number of bits of an element.
     bits: usize,
     /// Largest number.
     max: u64,
     /// Smallest number.
     min: i64,
-    /// The dtype these are the limits of.
+    /// The dtype that has these limits.
     dtype: PyDtype,
 }
 

@@ -1,4 +1,4 @@
-//! Windows, and numbers spaced evenly on a logarithmic scale.
+//! Window functions, and values spaced evenly on a logarithmic scale.
 
 use pyo3::prelude::*;
 use umber_core::types::shape::normalize_axis;
@@ -9,14 +9,11 @@ use crate::args::{StreamArg, compute, record_on};
 use crate::dtype::DtypeArg;
 use crate::new_array::NewArray;
 
-/// Windows of a length.
+/// Window functions that have no parameter but their length.
 macro_rules! windows {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
-            ///
-            /// float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
-            /// Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (M, *, stream = None))]
             #[expect(non_snake_case, reason = "the argument's public name")]
@@ -33,15 +30,174 @@ macro_rules! windows {
 }
 
 windows! {
-    bartlett "The triangle from 0 to 1 and back: `1 - |2n / (M - 1) - 1|`.",
-    blackman "The Blackman window: `0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1))`.",
-    hamming "The Hamming window: `0.54 - 0.46 cos(2πn / (M - 1))`.",
-    hanning "The Hann window: `0.5 - 0.5 cos(2πn / (M - 1))`.",
+    /// Bartlett window: a triangle with zeros at both ends.
+    ///
+    /// Parameters
+    /// ----------
+    /// M : int
+    ///     Number of points. Below 1 the window is empty; for 1 it is ``[1]``.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     ``w[n] = 1 - abs(2 * n / (M - 1) - 1)``, float32 of shape ``(M,)``.
+    ///
+    /// Raises
+    /// ------
+    /// OverflowError
+    ///     If the window has more elements than memory can address.
+    ///
+    /// See Also
+    /// --------
+    /// blackman, hamming, hanning, kaiser
+    ///
+    /// Notes
+    /// -----
+    /// F. J. Harris, "On the use of windows for harmonic analysis with the discrete Fourier transform", Proceedings of the
+    /// IEEE 66 (1978).
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.bartlett(5)
+    /// array([0, 0.5, 1, 0.5, 0], dtype=float32)
+    bartlett,
+    /// Blackman window: a sum of three cosine terms with small side lobes.
+    ///
+    /// Parameters
+    /// ----------
+    /// M : int
+    ///     Number of points. Below 1 the window is empty; for 1 it is ``[1]``.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     ``w[n] = 0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t)`` with ``t = 2 * pi * n / (M - 1)``, float32 of shape ``(M,)``.
+    ///
+    /// Raises
+    /// ------
+    /// OverflowError
+    ///     If the window has more elements than memory can address.
+    ///
+    /// See Also
+    /// --------
+    /// bartlett, hamming, hanning, kaiser
+    ///
+    /// Notes
+    /// -----
+    /// F. J. Harris, "On the use of windows for harmonic analysis with the discrete Fourier transform", Proceedings of the
+    /// IEEE 66 (1978). The end points are about 1e-17, not exactly zero.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.blackman(5)[1:4]
+    /// array([0.34, 1, 0.34], dtype=float32)
+    blackman,
+    /// Hamming window: a raised cosine that does not reach zero at its ends.
+    ///
+    /// Parameters
+    /// ----------
+    /// M : int
+    ///     Number of points. Below 1 the window is empty; for 1 it is ``[1]``.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     ``w[n] = 0.54 - 0.46 * cos(2 * pi * n / (M - 1))``, float32 of shape ``(M,)``.
+    ///
+    /// Raises
+    /// ------
+    /// OverflowError
+    ///     If the window has more elements than memory can address.
+    ///
+    /// See Also
+    /// --------
+    /// bartlett, blackman, hanning, kaiser
+    ///
+    /// Notes
+    /// -----
+    /// F. J. Harris, "On the use of windows for harmonic analysis with the discrete Fourier transform", Proceedings of the
+    /// IEEE 66 (1978).
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.hamming(5)
+    /// array([0.08, 0.54, 1, 0.54, 0.08], dtype=float32)
+    hamming,
+    /// Hann window: a raised cosine with zeros at both ends.
+    ///
+    /// Parameters
+    /// ----------
+    /// M : int
+    ///     Number of points. Below 1 the window is empty; for 1 it is ``[1]``.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     ``w[n] = 0.5 - 0.5 * cos(2 * pi * n / (M - 1))``, float32 of shape ``(M,)``.
+    ///
+    /// Raises
+    /// ------
+    /// OverflowError
+    ///     If the window has more elements than memory can address.
+    ///
+    /// See Also
+    /// --------
+    /// bartlett, blackman, hamming, kaiser
+    ///
+    /// Notes
+    /// -----
+    /// F. J. Harris, "On the use of windows for harmonic analysis with the discrete Fourier transform", Proceedings of the
+    /// IEEE 66 (1978).
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.hanning(5)
+    /// array([0, 0.5, 1, 0.5, 0], dtype=float32)
+    hanning,
 }
 
-/// The Kaiser window `i0(beta * sqrt(1 - t**2)) / i0(beta)` with `t = 2n / (M - 1) - 1`.
+/// Kaiser window: a family of windows with an adjustable trade-off of width and side lobes.
 ///
-/// float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See J. F. Kaiser, Digital Filters, 1966.
+/// Parameters
+/// ----------
+/// M : int
+///     Number of points. Below 1 the window is empty; for 1 it is ``[1]``.
+/// beta : float
+///     Shape parameter; 0 gives a rectangular window, larger values lower side lobes and a wider main lobe.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     ``w[n] = i0(beta * sqrt(1 - t**2)) / i0(beta)`` with ``t = 2 * n / (M - 1) - 1``, where ``i0`` is the modified
+///     Bessel function of the first kind of order zero; float32 of shape ``(M,)``.
+///
+/// Raises
+/// ------
+/// OverflowError
+///     If the window has more elements than memory can address.
+///
+/// See Also
+/// --------
+/// bartlett, blackman, hamming, hanning, i0
+///
+/// Notes
+/// -----
+/// J. F. Kaiser, "Digital filters", in F. F. Kuo and J. F. Kaiser, System Analysis by Digital Computer, Wiley (1966).
+///
+/// Examples
+/// --------
+/// >>> mx.kaiser(5, 8.6)
+/// array([0.00133251, 0.340394, 1, 0.340394, 0.00133251], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (M, beta, *, stream = None))]
 #[expect(non_snake_case, reason = "the argument's public name")]
@@ -49,10 +205,53 @@ fn kaiser(M: i64, beta: f64, stream: Option<StreamArg>) -> PyResult<NewArray> {
     record_on(stream, || ops::kaiser(M, beta)).map(NewArray::from)
 }
 
-/// `base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`.
-/// Complex numbers answer complex64 unless a dtype is given.
+/// Create values evenly spaced on a logarithmic scale; the ends are given as exponents.
 ///
-/// Arrays broadcast, and the values lie along `axis`.
+/// Parameters
+/// ----------
+/// start, stop : array_like
+///     Exponents of the first value and of the end, real or complex. Arrays broadcast.
+/// num : int, optional
+///     Number of values. Default: 50.
+/// endpoint : bool, optional
+///     Whether the last value is ``base**stop``. Default: True.
+/// base : array_like, optional
+///     Base of the powers. An array broadcasts with the ends. Default: 10.
+/// dtype : dtype, optional
+///     Dtype of the result. Default: float32, for complex arguments complex64.
+/// axis : int, optional
+///     Axis of the result along which the values lie, for arrays. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     ``base ** linspace(start, stop, num, endpoint)``, computed in double precision.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `num` is negative, or shapes do not broadcast.
+/// IndexError
+///     If `axis` is out of bounds.
+/// TypeError
+///     If an argument is complex and `dtype` is not.
+///
+/// See Also
+/// --------
+/// geomspace, linspace, arange
+///
+/// Notes
+/// -----
+/// Values between arrays are differentiable with respect to the ends and the base.
+///
+/// Examples
+/// --------
+/// >>> mx.logspace(0, 3, 4)
+/// array([1, 10, 100, 1000], dtype=float32)
+/// >>> mx.logspace(0, 3, 4, base=2)
+/// array([1, 2, 4, 8], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (start, stop, num = 50, endpoint = true, base = None, dtype = None, *, axis = 0, stream = None),
@@ -88,10 +287,53 @@ fn logspace(
     .map(NewArray::from)
 }
 
-/// `num` values from `start` to `stop`, each the same multiple of the one before; with `endpoint` the last is `stop`.
-/// Complex numbers, which go the shorter way around zero, answer complex64 unless a dtype is given.
+/// Create values in geometric progression between two ends.
 ///
-/// `start` and `stop` have one sign, and neither is zero. Arrays broadcast, and the values lie along `axis`.
+/// Parameters
+/// ----------
+/// start, stop : array_like
+///     Ends of the progression, of the same sign and not zero; or complex. Arrays broadcast.
+/// num : int, optional
+///     Number of values. Default: 50.
+/// endpoint : bool, optional
+///     Whether the last value is `stop`. If False, `stop` would be the next value. Default: True.
+/// dtype : dtype, optional
+///     Dtype of the result. Default: float32, for complex ends complex64.
+/// axis : int, optional
+///     Axis of the result along which the values lie, for arrays as ends. Default: 0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     ``start * (stop / start) ** (i / (num - endpoint))``. The ends are exact. Complex values follow the spiral that
+///     takes the shorter way around zero.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `num` is negative, an end is zero or not finite, real ends differ in sign, or the ends do not broadcast.
+/// IndexError
+///     If `axis` is out of bounds.
+/// TypeError
+///     If an end is complex and `dtype` is not.
+///
+/// See Also
+/// --------
+/// logspace, linspace
+///
+/// Notes
+/// -----
+/// Inside `vmap`, `compile` and `grad`, where values are unknown, invalid ends yield NaN instead of an error. Values between
+/// arrays are differentiable with respect to the ends.
+///
+/// Examples
+/// --------
+/// >>> mx.geomspace(1, 1000, 4)
+/// array([1, 10, 100, 1000], dtype=float32)
+/// >>> mx.geomspace(1, 8, 3, endpoint=False)
+/// array([1, 2, 4], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (start, stop, num = 50, endpoint = true, dtype = None, *, axis = 0, stream = None)
@@ -111,7 +353,7 @@ fn geomspace(
     let (first, last) = ends.arrays();
     let dtype = spaced_dtype(dtype, &[&first, &last]);
     compute(py, stream, || match ends.reals() {
-        // Between arrays the ends of integers are exact.
+        // For integers the function of arrays is used, since it keeps the ends exact.
         Some((start, stop)) if dtype.is_floating() => {
             normalize_axis(OP, axis, 1)?;
             ops::geomspace(start, stop, num, endpoint, dtype)

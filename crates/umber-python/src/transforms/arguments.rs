@@ -16,7 +16,7 @@ use crate::enter::{OrRaise, to_exception};
 use crate::new_array::NewArray;
 use crate::pytree::{Pytree, PytreePath};
 
-/// What is known of the function that is differentiated.
+/// Assumption about the function that is differentiated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Assumed {
     /// Nothing.
@@ -26,7 +26,7 @@ pub(super) enum Assumed {
 }
 
 impl Assumed {
-    /// What the argument `holomorphic` says.
+    /// The assumption that the argument `holomorphic` states.
     pub(super) fn of(holomorphic: bool) -> Assumed {
         if holomorphic { Assumed::Holomorphic } else { Assumed::Nothing }
     }
@@ -38,12 +38,12 @@ pub(super) struct Chosen {
     op: &'static str,
     argnums: Vec<usize>,
     argnames: Vec<String>,
-    /// One position given as such: what is answered for it is not wrapped in a tuple.
+    /// Whether `argnums` is one integer: its derivative is not wrapped in a tuple.
     single: bool,
     pub(super) assumed: Assumed,
 }
 
-/// A call of a function that is followed.
+/// A traced call of a function.
 pub(super) struct TracedCall<'py> {
     /// The chosen arguments, in order.
     trees: Vec<Pytree>,
@@ -53,7 +53,7 @@ pub(super) struct TracedCall<'py> {
 }
 
 impl Chosen {
-    /// What `argnums` and `argnames` say.
+    /// Parse `argnums` and `argnames`.
     pub(super) fn new(
         op: &'static str,
         argnums: Option<Ints>,
@@ -126,7 +126,7 @@ impl Chosen {
         Ok(places)
     }
 
-    /// What messages call the chosen argument with a number.
+    /// Name of the i-th chosen argument in messages.
     fn name(&self, i: usize) -> String {
         match self.argnums.get(i) {
             Some(argnum) => format!("args[{argnum}]"),
@@ -134,7 +134,7 @@ impl Chosen {
         }
     }
 
-    /// Refuse arrays that are not complex, in arguments or results of a function that is taken to be holomorphic.
+    /// Raise TypeError for arrays that are not complex, if the function is assumed to be holomorphic.
     pub(super) fn check_dtypes(&self, py: Python<'_>, tree: &Pytree, root: &str) -> PyResult<()> {
         if self.assumed == Assumed::Nothing {
             return Ok(());
@@ -150,7 +150,7 @@ impl Chosen {
         })
     }
 
-    /// Call `fun` with followed arrays in place of those of the chosen arguments, in the very containers.
+    /// Call `fun` with traced arrays in place of those of the chosen arguments, in the caller's own containers.
     pub(super) fn follow<'py>(
         &self,
         fun: &Bound<'py, PyAny>,
@@ -190,7 +190,7 @@ impl Chosen {
         Ok(TracedCall { trees, trace, returned, substitution })
     }
 
-    /// Derivatives as they were asked for: one, a tuple, or a pair with a dict of the named ones.
+    /// Arrange derivatives as requested: one, a tuple, or a pair with a dict of the named ones.
     pub(super) fn arrange(
         &self,
         py: Python<'_>,
@@ -223,7 +223,7 @@ impl Chosen {
     }
 }
 
-/// A copy of a NumPy array of floating-point or complex numbers, which optimizers of other libraries pass.
+/// Copy a NumPy array of floating-point or complex elements, which optimizers of other libraries pass.
 fn from_numpy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     if value.is_instance_of::<PyArray>() || !value.hasattr("__array_struct__")? {
         return Ok(None);
@@ -236,8 +236,9 @@ fn from_numpy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAn
 }
 
 impl TracedCall<'_> {
-    /// The chosen arguments, and the trace at its end. The containers get their own arrays back, so what was returned must
-    /// have been looked at before: it may be one of them.
+    /// Return the chosen arguments and the trace, and restore the arrays in the containers.
+    ///
+    /// The result must have been read before: it may be one of the containers.
     pub(super) fn into_parts(self) -> (Vec<Pytree>, Trace) {
         drop(self.substitution);
         (self.trees, self.trace)

@@ -1,4 +1,4 @@
-//! `compile`: Python functions traced once for every structure, shapes and dtypes of their arguments.
+//! `compile`: Python functions traced once for each structure, shapes and dtypes of their arguments.
 
 use std::sync::Arc;
 
@@ -25,31 +25,31 @@ struct CompiledFunction {
     initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
-    /// State that the function reads besides its arguments.
+    /// State that the function reads, besides its arguments.
     inputs: Py<PyAny>,
-    /// State that it changes besides returning.
+    /// State that the function changes, besides its results.
     outputs: Py<PyAny>,
     lengths: Lengths,
     objects: Objects,
     graphs: Cache<CompiledResult>,
-    /// Of a shapeless function: graphs with what they know of other lengths, by what calls have in common.
+    /// For a shapeless function: families of graphs that cover several lengths, by the class of the call.
     generic_traces: Cache<(ShapeGenericTrace, Arc<Form>)>,
 }
 
-/// A graph and what becomes of the arrays it gives.
+/// A graph, and the destination of its outputs.
 struct CompiledResult {
     graph: CompiledGraph,
     form: Arc<Form>,
 }
 
-/// How the arrays that a graph gives are handed back.
+/// Destination of the outputs of a graph.
 struct Form {
     returned: Pytree<()>,
     /// How many arrays are returned.
     count: usize,
-    /// Where in `outputs` the state arrays go.
+    /// Positions in `outputs` of the state arrays.
     state: StatePath,
-    /// What is no longer in `outputs` then.
+    /// Entries that the function removed from `outputs`.
     removed: Vec<RemovedState>,
 }
 
@@ -63,14 +63,14 @@ impl Form {
 
 /// The arguments of a call.
 enum Arguments {
-    /// Arrays by position, the usual case, need no tree.
+    /// Only positional arrays: the common case, which needs no tree.
     Arrays,
-    /// Any: the tuple of those by position, and the dict of those by name.
+    /// General case: the tuple of positional arguments and the dict of keyword arguments.
     Pytree(Pytree),
 }
 
 impl Arguments {
-    /// The same with other arrays, in order.
+    /// Rebuild the arguments with other arrays, in order.
     fn rebuild<'py>(
         &self,
         py: Python<'py>,
@@ -90,7 +90,7 @@ impl Arguments {
     }
 }
 
-/// The arguments of a call, if they are arrays by position.
+/// The arguments of a call, if all are positional arrays.
 fn arrays_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Option<Vec<Array>> {
     if kwargs.is_some_and(|kwargs| !kwargs.is_empty()) {
         return None;
@@ -99,14 +99,14 @@ fn arrays_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> O
     args.iter_borrowed().map(array).collect()
 }
 
-/// A call taken apart.
+/// A call, flattened.
 struct Call {
     arguments: Arguments,
-    /// The arrays in it, then those of the state.
+    /// Arrays of the arguments, then those of the state.
     arrays: Vec<Array>,
-    /// How many of them are arguments.
+    /// Number of arrays in the arguments.
     given: usize,
-    /// What else it must have in common with others.
+    /// Encoding of the structure and the constants, which must be equal for a graph to be reused.
     constants: Vec<u8>,
 }
 
@@ -143,13 +143,13 @@ impl CompiledFunction {
         let tracing = compile::begin(&call.arrays, self.lengths);
         let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
         let (state, before) = (StateSnapshot::of(&self.inputs, py)?, StateSnapshot::of(&self.outputs, py)?);
-        // Objects made from here on are the function's own.
+        // Array objects created from here on belong to the function.
         let known = state.places.iter().chain(&before.places);
         let own = known.map(|place| place.object.get().address());
         let inside = trace_scope::enter(own.collect());
         let found = self.run_traced(py, call, arguments, (&state, rest), &before);
         drop(inside);
-        // Whatever happened, what the function only reads is what it was; and all of it if the call failed.
+        // Restore the state that the function only reads, and all state if the call failed.
         let kept = if found.is_ok() { &before.containers[..] } else { &[] };
         before.restore(py, kept)?;
         state.restore(py, kept)?;
@@ -157,7 +157,7 @@ impl CompiledFunction {
         Ok((tracing.end(&arrays), form))
     }
 
-    /// Call the function with placeholders, and with those of its state (behind the objects they stand for) in place.
+    /// Call the function with placeholders, which also replace the arrays of its state.
     fn run_traced(
         &self,
         py: Python<'_>,
@@ -185,7 +185,7 @@ impl CompiledFunction {
         Ok((Form { returned: returned.structure(py), count, state, removed }, arrays))
     }
 
-    /// What answers calls like this one, made if there is nothing yet.
+    /// Find the graph for this call, or trace and compile one.
     fn answer(&self, py: Python<'_>, call: &Call) -> PyResult<Arc<CompiledResult>> {
         if let Some(answer) = self.graphs.find(&call.arrays, &call.constants) {
             return Ok(answer);
@@ -224,18 +224,18 @@ impl CompiledFunction {
         Ok(keep(CompiledResult { graph, form }))
     }
 
-    /// Hand back what a graph gave.
+    /// Store the outputs of a graph in the state, and return the function's result.
     fn deliver(&self, py: Python<'_>, form: &Form, arrays: &[Array]) -> PyResult<Py<PyAny>> {
         let (returned, state) = arrays.split_at(form.count);
         let outputs = self.outputs.bind(py);
-        // From the end, so that what goes from a list leaves the places before it alone.
+        // From the end, so that removals from a list do not shift the positions that follow in this loop.
         form.removed.iter().rev().try_for_each(|removed| removed.apply(outputs))?;
         form.state.fill(outputs, &mut state.iter())?;
         form.returned.rebuild(py, returned)
     }
 }
 
-/// What calls of a shapeless function have in common: all but lengths greater than one.
+/// Class of a call of a shapeless function: everything except lengths greater than one.
 fn class(call: &Call) -> Vec<u8> {
     let mut class = call.constants.clone();
     for array in &call.arrays {
@@ -276,7 +276,7 @@ impl CompiledFunction {
         visit.call(&self.inputs)?;
         visit.call(&self.outputs)?;
         visit.call(self.objects.known())?;
-        // Several graphs may share a form, whose references count once.
+        // Several graphs may share a form, whose references must be visited once.
         let mut shown: Vec<*const Form> = Vec::new();
         let mut show = |form: &Arc<Form>| {
             if shown.contains(&Arc::as_ptr(form)) {
@@ -290,17 +290,67 @@ impl CompiledFunction {
     }
 }
 
-/// A function that records the graph of `fun` on its first call and replays it on later ones.
+/// Return a function that records the graph of another one on its first call and replays it later.
 ///
-/// The graph is recorded anew for arguments of another structure, other shapes or dtypes, and for other constants:
-/// numbers, strings, None, dataclasses by their fields, other objects by their hash and equality. (ValueError or
-/// TypeError for arguments that have no hash.) The 256 combinations used last are kept. `inputs` and `outputs` are
-/// nested lists and dicts of arrays that `fun` reads and changes besides its arguments and results, such as
-/// parameters, the state of an optimizer, `random.state`.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function of arrays, pytrees (nested lists, tuples and dicts) of arrays, and constants.
+/// inputs : array or nested list, tuple or dict of arrays, optional
+///     State that `fun` reads besides its arguments, such as parameters or ``random.state``. Default: None.
+/// outputs : array or nested list, tuple or dict of arrays, optional
+///     State that `fun` changes besides returning, such as the state of an optimizer. Default: None.
+/// shapeless : bool, optional
+///     Reuse a graph for other axis lengths where that gives the same results as tracing again. Default: False.
 ///
-/// With `shapeless`, arguments of other shapes reuse the graph where that gives what recording it anew would give; a
-/// function that reads lengths of axes itself, or whose graph depends on them in ways that cannot be told, is recorded
-/// for each combination of them.
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` and returns what `fun` returns.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable, or if `inputs` or `outputs` is not an array or a container; from the returned function,
+///     if an argument has no hash and is neither an array nor a known constant.
+/// ValueError
+///     From the returned function: if `fun` reads the value of an argument, for example by ``x.item()`` or ``if x > 0``.
+///
+/// See Also
+/// --------
+/// disable_compile, enable_compile, export_function
+///
+/// Notes
+/// -----
+/// `fun` is traced again for every new combination of the arguments' structure, shapes and dtypes, of their constants,
+/// and of the default stream. Constants are numbers (by type and bits), strings, bytes, None, slices, sets, dataclasses
+/// (by their fields), and other objects (by hash and equality). The 256 combinations used most recently are kept.
+///
+/// State that is neither an argument nor in `inputs` is fixed when `fun` is traced. Side effects other than changes to
+/// `outputs` happen only while tracing. If a call raises, the state is unchanged.
+///
+/// With `shapeless`, a second trace at other lengths decides which axes may vary. Lengths that `fun` reads, and lengths on
+/// which its graph depends in a way that cannot be determined, still cause a new trace. The results are always those of
+/// `fun`.
+///
+/// Examples
+/// --------
+/// >>> @mx.compile
+/// ... def f(x, y):
+/// ...     print("traced")
+/// ...     return mx.exp(-x) + y
+/// >>> f(mx.array(0.0), mx.array(2.0))
+/// traced
+/// array(3, dtype=float32)
+/// >>> f(mx.array(0.0), mx.array(5.0))
+/// array(6, dtype=float32)
+/// >>> state = {"count": mx.array(0)}
+/// >>> def step(x):
+/// ...     state["count"] = state["count"] + 1
+/// ...     return x * state["count"]
+/// >>> step = mx.compile(step, inputs=state, outputs=state)
+/// >>> step(mx.array(10)).item(), step(mx.array(10)).item(), state["count"].item()
+/// (10, 20, 2)
 #[pyfunction(name = "compile")]
 #[pyo3(signature = (fun, inputs = None, outputs = None, shapeless = false))]
 fn compile_function<'py>(
@@ -328,13 +378,40 @@ fn compile_function<'py>(
     called_as(compiled, fun)
 }
 
-/// Let compiled functions run as written.
+/// Make compiled functions call their original function on every call.
+///
+/// This is for debugging: values can then be read inside a function. The setting holds for the whole process. The
+/// environment variable ``UMBER_DISABLE_COMPILE`` sets it at the start.
+///
+/// See Also
+/// --------
+/// enable_compile, compile
+///
+/// Examples
+/// --------
+/// >>> f = mx.compile(lambda x: x + 1 if x > 0 else x - 1)
+/// >>> mx.disable_compile()
+/// >>> f(mx.array(2.0))
+/// array(3, dtype=float32)
+/// >>> mx.enable_compile()
 #[pyfunction]
 fn disable_compile() {
     compile::disable();
 }
 
-/// Let compiled functions replay graphs, whatever `UMBER_DISABLE_COMPILE` says.
+/// Make compiled functions replay their graphs, whatever ``UMBER_DISABLE_COMPILE`` says.
+///
+/// Reverts `disable_compile`. The setting holds for the whole process.
+///
+/// See Also
+/// --------
+/// disable_compile, compile
+///
+/// Examples
+/// --------
+/// >>> mx.enable_compile()
+/// >>> mx.compile(lambda x: x + 1)(mx.array(2.0))
+/// array(3, dtype=float32)
 #[pyfunction]
 fn enable_compile() {
     compile::enable();

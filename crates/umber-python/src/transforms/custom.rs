@@ -1,4 +1,6 @@
 //! `custom_function`, `checkpoint`, `depends`.
+//!
+//! One subject: functions with rules, `checkpoint` included; a third of the lines is documentation.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use umber_core::types::error;
@@ -41,10 +43,39 @@ impl UsersRules {
     }
 }
 
-/// A function whose derivatives and batches follow rules of its own, given by the decorators `vjp`, `jvp` and `vmap`.
+/// Function whose derivatives and batching are defined by rules of its own.
 ///
-/// Without rules it is the function itself. With rules, arrays that it captures count as constant. A rule for what
-/// is not asked of it is not called, and where there is none the function's own operations are followed.
+/// Parameters
+/// ----------
+/// f : callable
+///     The function: takes arrays or pytrees (nested lists, tuples and dicts) of arrays, and returns such.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `f` is not callable.
+///
+/// See Also
+/// --------
+/// checkpoint, grad, vmap
+///
+/// Notes
+/// -----
+/// Used as a decorator. The methods `vjp`, `jvp` and `vmap` are decorators that set the rules. Without rules, the object
+/// behaves as `f`. A transform that has no rule differentiates or batches the operations of `f` itself. With rules, the
+/// arrays that `f` captures count as constants. Rules are ordinary functions of arrays and may be differentiated, batched
+/// and compiled themselves.
+///
+/// Examples
+/// --------
+/// >>> @mx.custom_function
+/// ... def clip_gradient(x):
+/// ...     return x
+/// >>> @clip_gradient.vjp
+/// ... def clip_gradient_vjp(x, cotangent, output):
+/// ...     return mx.clip(cotangent, -1, 1)
+/// >>> mx.grad(lambda x: 100 * clip_gradient(x))(mx.array(3.0))
+/// array(1, dtype=float32)
 #[pyclass(name = "custom_function", module = "umber.core", frozen, dict, weakref)]
 struct CustomFunction {
     initialized: Initialized,
@@ -77,12 +108,12 @@ impl CustomFunction {
         Ok(CustomFunction { initialized: Initialized::YES, fun: f.clone().unbind(), rules: Mutex::default() })
     }
 
-    /// The name, the place and the documentation of the function.
+    /// Copy the name, the module and the documentation of the function.
     fn __init__(slf: &Bound<'_, Self>, f: &Bound<'_, PyAny>) -> PyResult<()> {
         call_as(slf.as_any(), f)
     }
 
-    /// The function itself. Of instances only: the class wraps nothing.
+    /// `__wrapped__`, the function itself, which only instances have.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match name {
             "__wrapped__" => Ok(self.fun.bind(py).clone()),
@@ -92,28 +123,127 @@ impl CustomFunction {
         }
     }
 
-    /// Give the rule `f(primals, cotangents, outputs)` that answers cotangents built like `primals`.
+    /// Set the rule for vector-Jacobian products.
     ///
-    /// `primals` is the positional argument, or a tuple of several; `cotangents` and `outputs` are built as the
-    /// function's result is. Keyword arguments are passed on. `None` in the answer is a cotangent of zero.
+    /// Parameters
+    /// ----------
+    /// f : callable
+    ///     Called as ``f(primals, cotangents, outputs, **kwargs)``. `primals` is the positional argument, or a tuple of
+    ///     several. `cotangents` and `outputs` have the structure of the function's result. Returns cotangents with the
+    ///     structure of `primals`; None stands for zeros.
     ///
-    /// Second derivatives follow the rules, too: of what the rule computes from `outputs` they are those that the rule
-    /// gives, never those of the function's own operations.
+    /// Returns
+    /// -------
+    /// custom_function
+    ///     This object, so that the method works as a decorator.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `f` is not callable.
+    /// ValueError
+    ///     When the rule runs: if what it returns differs from `primals` in structure or shape.
+    ///
+    /// See Also
+    /// --------
+    /// custom_function.jvp, custom_function.vmap
+    ///
+    /// Notes
+    /// -----
+    /// `outputs` carries this rule as its derivative. So second derivatives of what the rule computes from `outputs` use the
+    /// rule again, never the operations of the function itself.
+    ///
+    /// Examples
+    /// --------
+    /// >>> @mx.custom_function
+    /// ... def safe_sqrt(x):
+    /// ...     return mx.sqrt(x)
+    /// >>> @safe_sqrt.vjp
+    /// ... def safe_sqrt_vjp(x, cotangent, output):
+    /// ...     return cotangent * 0.5 / mx.maximum(output, 1e-3)
+    /// >>> mx.grad(safe_sqrt)(mx.array(0.0))
+    /// array(500, dtype=float32)
     fn vjp<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         CustomFunction::give(slf, f, |rules| &mut rules.vjp)
     }
 
-    /// Give the rule `f(primals, tangents)` that answers tangents built like the function's result.
+    /// Set the rule for Jacobian-vector products.
     ///
-    /// `tangents` is built like `primals`, with `None` for what does not change. `None` in the answer is zero.
+    /// Parameters
+    /// ----------
+    /// f : callable
+    ///     Called as ``f(primals, tangents, **kwargs)``. `primals` is the positional argument, or a tuple of several.
+    ///     `tangents` has the structure of `primals`, with None for arrays that do not change. Returns tangents with the
+    ///     structure of the function's result; None stands for zeros.
+    ///
+    /// Returns
+    /// -------
+    /// custom_function
+    ///     This object, so that the method works as a decorator.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `f` is not callable.
+    /// ValueError
+    ///     When the rule runs: if what it returns differs from the result in structure or shape, or if a keyword argument has
+    ///     a tangent.
+    ///
+    /// See Also
+    /// --------
+    /// custom_function.vjp, custom_function.vmap
+    ///
+    /// Examples
+    /// --------
+    /// >>> @mx.custom_function
+    /// ... def double(x):
+    /// ...     return 2 * x
+    /// >>> @double.jvp
+    /// ... def double_jvp(x, tangent):
+    /// ...     return 2 * tangent
+    /// >>> mx.jvp(double, [mx.array(3.0)], [mx.array(1.0)])
+    /// ([array(6, dtype=float32)], [array(2, dtype=float32)])
     fn jvp<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         CustomFunction::give(slf, f, |rules| &mut rules.jvp)
     }
 
-    /// Give the rule `f(inputs, axes)` that answers the outputs for a batch and their axes, as a tuple of the two.
+    /// Set the rule for batches.
     ///
-    /// `axes` is built like `inputs`, with the batch axis of each array or `None`. Axes of the outputs are built like
-    /// those, or one number or `None` for all; of one output they may be a tuple of one.
+    /// Parameters
+    /// ----------
+    /// f : callable
+    ///     Called as ``f(inputs, axes, **kwargs)``. `inputs` is the positional argument, or a tuple of several, with batch
+    ///     axes. `axes` has the structure of `inputs` and holds the batch axis of each array, or None for arrays that are the
+    ///     same for the whole batch. Returns a pair: the outputs, and their batch axes (structured like the outputs, or one
+    ///     value for all; None for outputs without a batch axis).
+    ///
+    /// Returns
+    /// -------
+    /// custom_function
+    ///     This object, so that the method works as a decorator.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If `f` is not callable.
+    /// ValueError
+    ///     When the rule runs: if it does not return a pair, if the outputs differ from the result in structure, or if a
+    ///     keyword argument has a batch axis.
+    ///
+    /// See Also
+    /// --------
+    /// custom_function.vjp, custom_function.jvp
+    ///
+    /// Examples
+    /// --------
+    /// >>> @mx.custom_function
+    /// ... def total(x):
+    /// ...     return x.sum()
+    /// >>> @total.vmap
+    /// ... def total_vmap(x, axis):
+    /// ...     return x.sum(axis=[i for i in range(x.ndim) if i != axis]), 0
+    /// >>> mx.vmap(total)(mx.ones((3, 4)))
+    /// array([4, 4, 4], dtype=float32)
     fn vmap<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         CustomFunction::give(slf, f, |rules| &mut rules.vmap)
     }
@@ -152,7 +282,7 @@ impl CustomFunction {
             return Ok(());
         }
         visit.call(&self.fun)?;
-        // Locked only by who changes it: then it is not garbage.
+        // The lock is held only while a rule is set: then the object is reachable.
         let Ok(rules) = self.rules.try_lock() else { return Ok(()) };
         visit.call(&rules.vjp)?;
         visit.call(&rules.jvp)?;
@@ -160,11 +290,11 @@ impl CustomFunction {
     }
 }
 
-/// The arguments of a call with their arrays told apart.
+/// The arguments of a call, flattened.
 struct Called {
     positional: Pytree,
     named: Pytree,
-    /// Those of the positional arguments first.
+    /// Arrays of the positional arguments, then those of the keyword arguments.
     arrays: Vec<Array>,
 }
 
@@ -181,7 +311,7 @@ impl Called {
         Ok(Called { positional, named, arrays })
     }
 
-    /// Call `fun` with other arrays. It gets handles of its own, so what it does to them is not seen outside.
+    /// Call `fun` with other arrays, in new array objects: in-place updates of these have no effect outside.
     fn call<'py>(&self, fun: &Bound<'py, PyAny>, arrays: &[Array]) -> PyResult<Bound<'py, PyAny>> {
         let py = fun.py();
         let (positional, named) = arrays.split_at(self.positional.count());
@@ -197,12 +327,12 @@ struct PyRules {
     arguments: Pytree<()>,
     keywords: Pytree<()>,
     outputs: Pytree<()>,
-    /// How many arrays are in positional arguments; those of keywords follow.
+    /// Number of arrays in the positional arguments; those of the keyword arguments follow.
     positional: usize,
 }
 
 impl PyRules {
-    /// What rules get as arguments: the only positional one, or the tuple of all; and what it is called.
+    /// Argument of the rules, and its name in messages: the only positional argument, or the tuple of all.
     fn primals(&self) -> (&Pytree<()>, &'static str) {
         match &self.arguments {
             Pytree::Tuple(items, _) if items.len() == 1 => (&items[0], "args[0]"),
@@ -335,7 +465,7 @@ impl PyRules {
     }
 }
 
-/// A rule may answer a tuple of one where there is one, or only the array where there is only one array.
+/// Accept a tuple of one for a single value, and a bare array for a structure with one array.
 fn unwrapped<'py>(tree: &Pytree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = returned.py();
     if returned.is_instance_of::<PyArray>() && !matches!(tree, Pytree::Array(())) && tree.count() == 1 {
@@ -357,7 +487,7 @@ fn array_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Array> {
     })
 }
 
-/// Derivatives with respect to `like` in what a rule answered.
+/// Extract the derivatives with respect to `like` from the result of a rule.
 fn derivatives(
     what: &str,
     tree: &Pytree<()>,
@@ -408,7 +538,7 @@ impl Rules for PyRules {
     }
 }
 
-/// A function whose intermediate values are computed again for its gradient.
+/// Function whose intermediate values are recomputed for its gradient.
 #[pyclass(name = "CheckpointFunction", module = "umber.core", frozen, dict, weakref)]
 struct CheckpointFunction {
     initialized: Initialized,
@@ -426,7 +556,7 @@ impl CheckpointFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let called = Called::new(py, args, kwargs)?;
-        // What its loops would keep for a backward pass is computed again with them.
+        // Loops inside need not keep carries for a backward pass: they are recomputed, too.
         let trace = Trace::forwards(&called.arrays).or_raise()?;
         let returned = called.call(self.fun.bind(py), &trace.inputs)?;
         let outputs = Pytree::of(&returned)?;
@@ -446,10 +576,38 @@ impl CheckpointFunction {
     }
 }
 
-/// A function that computes what `fun` does, and computes it again when its gradient is taken.
+/// Return a function that recomputes its intermediate values for the gradient instead of keeping them.
 ///
-/// What lies between its arguments and its results is not kept for the gradient: less memory for more work. Arrays
-/// that `fun` captures, such as the parameters of a layer, get their gradients too (Chen et al., 2016).
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function of arrays or pytrees (nested lists, tuples and dicts) of arrays.
+///
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` and returns what `fun` returns.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable.
+///
+/// See Also
+/// --------
+/// grad, scan, umber.nn.utils.checkpoint
+///
+/// Notes
+/// -----
+/// Saves memory at the cost of one more forward pass (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016):
+/// only the arguments are kept for the gradient. Arrays that `fun` captures, such as parameters of layers, get their
+/// gradients too. Random numbers are the same in the recomputation.
+///
+/// Examples
+/// --------
+/// >>> block = mx.checkpoint(lambda x: mx.tanh(mx.exp(x) * 0.1))
+/// >>> mx.grad(lambda x: block(x).sum())(mx.zeros(2))
+/// array([0.0990066, 0.0990066], dtype=float32)
 #[pyfunction]
 fn checkpoint<'py>(fun: &Bound<'py, PyAny>) -> PyResult<Bound<'py, CheckpointFunction>> {
     check_callable("checkpoint", fun)?;
@@ -470,9 +628,39 @@ fn one_or_several(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
     super::grad::arrays("depends", name, value)
 }
 
-/// The same arrays as `inputs`, one or a list, computed only after all of `dependencies`.
+/// Return arrays unchanged, to be computed only after other arrays.
 ///
-/// Gradients pass to `inputs`, none to `dependencies`.
+/// Parameters
+/// ----------
+/// inputs : array or sequence of array
+///     Arrays to return.
+/// dependencies : array or sequence of array
+///     Arrays to evaluate before `inputs`.
+///
+/// Returns
+/// -------
+/// array or list of array
+///     Arrays equal to `inputs`: one array if `inputs` is one, otherwise a list.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `inputs` or `dependencies` is neither an array nor a list or tuple of arrays.
+///
+/// See Also
+/// --------
+/// eval, synchronize
+///
+/// Notes
+/// -----
+/// Adds an order of evaluation to the graph that the data flow does not imply. Gradients pass through to `inputs`;
+/// `dependencies` get none.
+///
+/// Examples
+/// --------
+/// >>> a, b = mx.array([1.0, 2.0]), mx.array([3.0])
+/// >>> mx.depends(a, b)
+/// array([1, 2], dtype=float32)
 #[pyfunction]
 fn depends<'py>(
     py: Python<'py>,

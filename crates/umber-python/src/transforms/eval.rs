@@ -18,7 +18,7 @@ pub(crate) fn arrays_of<'py>(
 ) -> PyResult<Vec<Array>> {
     let (mut arrays, mut states) = (Vec::new(), Vec::new());
     for arg in args {
-        // One array, the usual case, needs no tree.
+        // One array, the common case, needs no tree.
         match arg.cast::<PyArray>() {
             Ok(array) => arrays.push(array.get().get()),
             Err(_) => {
@@ -40,8 +40,27 @@ pub(crate) fn arrays_of<'py>(
     Ok(arrays)
 }
 
-/// Compute arrays, given one by one or in nested lists, tuples and dicts, and `random.state`; anything else in there is left
-/// alone.
+/// Compute arrays that are still pending, and wait until they are evaluated.
+///
+/// Parameters
+/// ----------
+/// *args : array or pytree of arrays
+///     Arrays, or nested lists, tuples and dicts of them. ``random.state`` counts as its arrays; other objects are ignored.
+///
+/// See Also
+/// --------
+/// async_eval
+///
+/// Notes
+/// -----
+/// Operations are recorded in a graph and computed together when a value is needed: here, or when an array is printed,
+/// converted or read. Evaluate once per step of a training loop. An error of a pending operation is raised here.
+///
+/// Examples
+/// --------
+/// >>> x = mx.random.normal((1000,))
+/// >>> y = {"mean": x.mean(), "max": x.max()}
+/// >>> mx.eval(x, y)
 #[pyfunction(name = "eval")]
 #[pyo3(signature = (first=None, /, *rest), text_signature = "(*args)")]
 fn eval_arrays<'py>(
@@ -49,7 +68,7 @@ fn eval_arrays<'py>(
     first: Option<&Bound<'py, PyAny>>,
     rest: &Bound<'py, PyTuple>,
 ) -> PyResult<()> {
-    // One array, the usual case, needs no tuple.
+    // One array, the common case, needs no tuple.
     if rest.is_empty()
         && let Some(Ok(array)) = first.map(|first| first.cast::<PyArray>())
     {
@@ -62,7 +81,27 @@ fn eval_arrays<'py>(
     enter(py, move || eval(&arrays))
 }
 
-/// Start computing arrays and return; reading one waits for it.
+/// Start to compute arrays that are still pending, without waiting for them.
+///
+/// Parameters
+/// ----------
+/// *args : array or pytree of arrays
+///     Arrays, or nested lists, tuples and dicts of them. ``random.state`` counts as its arrays; other objects are ignored.
+///
+/// See Also
+/// --------
+/// eval, synchronize
+///
+/// Notes
+/// -----
+/// Reading one of the arrays waits until it is evaluated. Python can meanwhile record the next operations.
+///
+/// Examples
+/// --------
+/// >>> y = mx.ones((512, 512)) @ mx.ones((512, 512))
+/// >>> mx.async_eval(y)
+/// >>> y[0, 0].item()
+/// 512.0
 #[pyfunction]
 #[pyo3(signature = (*args))]
 fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
@@ -73,16 +112,15 @@ fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
 /// [`eval_arrays`] as PyO3 calls it.
 static EVAL: OnceLock<ffi::PyCFunctionFastWithKeywords> = OnceLock::new();
 
-/// `eval` of one array that is there, which programs with small arrays often ask for: nothing to read arguments for. Any other
-/// call goes on to [`EVAL`].
+/// Fast path of `eval` for one evaluated array, which needs no argument parsing. Any other call is forwarded to [`EVAL`].
 unsafe extern "C" fn eval_if_evaluated(
     own: *mut ffi::PyObject,
     arguments: *const *mut ffi::PyObject,
     count: isize,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter calls with its lock held and as many arguments as it says; this looks at a field and is called
-    // once EVAL is there.
+    // SAFETY: the interpreter calls with its lock held and passes `count` arguments; this reads a field, and is installed
+    // after EVAL is set.
     unsafe {
         if count == 1 && names.is_null() {
             let py = Python::assume_attached();
@@ -97,7 +135,7 @@ unsafe extern "C" fn eval_if_evaluated(
     }
 }
 
-/// [`eval_if_evaluated`] before the C function of `eval`.
+/// Install [`eval_if_evaluated`] in front of the C function of `eval`.
 pub(crate) fn before_eval(original: ffi::PyCFunctionFastWithKeywords) -> ffi::PyCFunctionFastWithKeywords {
     EVAL.get_or_init(|| original);
     eval_if_evaluated

@@ -1,4 +1,6 @@
 //! `export_function`, `exporter`, `import_function`, `export_to_dot`.
+//!
+//! One subject: functions in files and graphs; a third of the lines is documentation.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,14 +23,14 @@ use crate::enter::{OrRaise, enter, to_exception};
 use crate::new_array::NewArray;
 use crate::pytree::Pytree;
 
-/// The arrays of a call: by position, and by name in the order of the names.
+/// The arrays of a call: positional, and by name in sorted order.
 struct Call {
     positional: Vec<Array>,
     keywords: Vec<(String, Array)>,
 }
 
 impl Call {
-    /// Arrays one by one and by name, or one sequence of arrays, or one dict of them, or both.
+    /// Accept separate arrays and keyword arguments, or one sequence of arrays, one dict of them, or both.
     fn of<'py>(op: &str, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Call> {
         let mut names: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
         let mut push_names = |dict: &Bound<'py, PyDict>| -> PyResult<()> {
@@ -80,7 +82,7 @@ impl Call {
     }
 }
 
-/// What `fun` returns for placeholders, those of a call by name last.
+/// Call `fun` with placeholders, those of keyword arguments last.
 fn run(
     py: Python<'_>,
     fun: &Bound<'_, PyAny>,
@@ -97,7 +99,7 @@ fn run(
     outputs_of(&call_user(fun, args, Some(&kwargs))?)
 }
 
-/// Trace `fun` on placeholders like the arrays of a call.
+/// Trace `fun` on placeholders with the specs of a call's arrays.
 fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -> PyResult<Exported> {
     let lengths = if shapeless { Lengths::Free } else { Lengths::Fixed };
     let follow = |signature: &Signature| -> PyResult<Traced> {
@@ -114,7 +116,7 @@ fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -
     Exported::new(signature, &traced).or_raise()
 }
 
-/// What `trace` fails with: an error of the function that is traced, or one of umber's.
+/// Error of `trace`: an exception of the traced function, or an error of umber.
 struct Failure(PyErr);
 
 impl From<umber_core::Error> for Failure {
@@ -123,7 +125,7 @@ impl From<umber_core::Error> for Failure {
     }
 }
 
-/// One array, or those of a tuple or list.
+/// Extract one array, or those of a tuple or list.
 fn outputs_of(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     let wrong = |what: &Bound<'_, PyAny>| -> PyErr {
         let name = what.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
@@ -152,18 +154,56 @@ fn as_tuple<'py>(py: Python<'py>, arrays: &[Array]) -> PyResult<Bound<'py, PyTup
     PyTuple::new(py, arrays)
 }
 
-/// Write the graph of `fun` to a file, or hand it to a callback.
+/// Write the graph of a function to a file, or pass it to a callback.
 ///
-/// `fun` takes arrays, by position or name, and returns an array or a tuple or list of arrays; it is traced once with
-/// arrays like those given. With `shapeless` it is traced at some other lengths, too, and the function that is imported
-/// takes any along the axes for which all traces agree. Lengths that `fun` reads, and those on which its graph depends in
-/// ways that cannot be told, stay as they are: a call with another one raises ValueError, which names the argument, the
-/// axis and both lengths. `metadata` is a text kept beside the function. The file is a safetensors file: what the
-/// function captured are its tensors, and its steps are in its metadata. A callback is called with dictionaries whose
-/// `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`, with the `name` and
-/// the `arguments` that MLX gives it.
+/// Parameters
+/// ----------
+/// file_or_callback : path or callable
+///     File to write, or a function that is called with one dict for each part of the graph.
+/// fun : callable
+///     Takes arrays by position or name; returns an array, or a tuple or list of arrays.
+/// *args : array
+///     Example arguments to trace `fun` with. One tuple or list of arrays, one dict of arrays, or both are accepted, too.
+/// shapeless : bool, optional
+///     Trace `fun` at other axis lengths, too, so that the imported function accepts other lengths. Default: False.
+/// metadata : str, optional
+///     Text to store in the file. Default: none.
+/// **kwargs : array
+///     Example keyword arguments.
 ///
-/// Raises ValueError where `fun` returns anything else, or an operation cannot be kept.
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable, or if `file_or_callback` is neither a path nor callable.
+/// ValueError
+///     If an argument is not an array, if `fun` returns anything but arrays, if it uses an operation that cannot be
+///     exported, or if `metadata` is given with a callback.
+/// OSError
+///     If the file cannot be written.
+///
+/// See Also
+/// --------
+/// import_function, exporter, export_to_dot
+///
+/// Notes
+/// -----
+/// The file is a safetensors file: arrays that `fun` captures are its tensors, the operations are in its metadata.
+///
+/// With `shapeless`, the imported function accepts any length along the axes for which all traces agree. Lengths that
+/// `fun` reads, and lengths on which its graph depends in a way that cannot be determined, stay fixed. A call with another
+/// length there raises ValueError, which names the argument, the axis and both lengths.
+///
+/// A callback receives dicts whose ``"type"`` is ``"inputs"``, ``"keyword_inputs"``, ``"outputs"``, ``"constants"`` or, for
+/// each operation, ``"primitive"``. A primitive has MLX's ``"name"`` and ``"arguments"``.
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     mx.export_function(f"{folder}/f", lambda x: mx.exp(x) + 1, mx.zeros(2), shapeless=True)
+/// ...     f = mx.import_function(f"{folder}/f")
+/// >>> f(mx.zeros(3))
+/// (array([2, 2, 2], dtype=float32),)
 #[pyfunction]
 #[pyo3(signature = (file_or_callback, fun, *args, shapeless = false, metadata = None, **kwargs))]
 fn export_function(
@@ -199,7 +239,7 @@ fn path_of(op: &str, file: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     })
 }
 
-/// An array in what a callback hears: its name, shape and dtype.
+/// Describe an array to a callback: its name, shape and dtype.
 fn callback_entry<'py>(py: Python<'py>, slot: usize, spec: &ArraySpec) -> PyResult<Bound<'py, PyTuple>> {
     let shape = PyTuple::new(py, spec.shape.iter())?;
     let dtype = PyDtype(spec.dtype).into_pyobject(py)?;
@@ -210,7 +250,7 @@ fn list<'py>(py: Python<'py>, items: Vec<Bound<'py, PyTuple>>) -> PyResult<Bound
     PyList::new(py, items).map(Bound::into_any)
 }
 
-/// Tell a callback about every part of a program.
+/// Pass every part of a program to a callback.
 fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported) -> PyResult<()> {
     let say = |kind: &str, entries: Vec<(&str, Bound<'_, PyAny>)>| -> PyResult<()> {
         let told = PyDict::new(py);
@@ -232,7 +272,7 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
         .map(|(i, (name, _))| (name.as_str(), letters(first_named + i)).into_pyobject(py))
         .collect::<PyResult<Vec<_>>>()?;
     say("keyword_inputs", vec![("keywords", list(py, named)?)])?;
-    // Constants of the program come after all of its slots: scalars, which are broadcast where they are read.
+    // Scalar constants are numbered after all slots, and broadcast where they are used.
     let mut constants: Vec<(String, Array)> =
         exported.constants.iter().enumerate().map(|(i, array)| (letters(given + i), array.clone())).collect();
     let mut steps: Vec<Recorded<'py>> = Vec::with_capacity(program.steps.len());
@@ -291,7 +331,7 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
     Ok(())
 }
 
-/// An operation as a callback is told of it.
+/// Description of an operation for a callback.
 struct Recorded<'py> {
     operation: MlxOperation,
     inputs: Vec<Bound<'py, PyTuple>>,
@@ -310,14 +350,21 @@ fn parameter_of<'py>(py: Python<'py>, parameter: &Parameter) -> PyResult<Bound<'
     })
 }
 
-/// Traces one function several times, then writes a file: a context manager, made by `exporter`.
+/// Context manager that traces a function several times and writes one file; made by `exporter`.
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     with mx.exporter(f"{folder}/f", mx.exp) as export:
+/// ...         export(mx.zeros(3))
 #[pyclass(name = "FunctionExporter", module = "umber.core", frozen)]
 struct FunctionExporter {
     path: PathBuf,
     fun: Py<PyAny>,
     shapeless: bool,
     metadata: String,
-    /// The traces so far; none once the file is written.
+    /// The traces so far; None after the file is written.
     traces: Mutex<Option<Vec<Exported>>>,
 }
 
@@ -329,7 +376,29 @@ impl FunctionExporter {
 
 #[pymethods]
 impl FunctionExporter {
-    /// Trace the function with arrays like these.
+    /// Trace the function with arguments of these shapes and dtypes.
+    ///
+    /// Parameters
+    /// ----------
+    /// *args : array
+    ///     Example arguments. One tuple or list of arrays, one dict of arrays, or both are accepted, too.
+    /// **kwargs : array
+    ///     Example keyword arguments.
+    ///
+    /// Raises
+    /// ------
+    /// RuntimeError
+    ///     If the file is already written, or if there is already a trace for such arguments.
+    /// ValueError
+    ///     If an argument is not an array, if the function returns anything but arrays, or if it uses an operation that
+    ///     cannot be exported.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import tempfile
+    /// >>> with tempfile.TemporaryDirectory() as folder:
+    /// ...     with mx.exporter(f"{folder}/f", mx.exp) as export:
+    /// ...         export(mx.zeros(3))
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__(
         &self,
@@ -363,7 +432,22 @@ impl FunctionExporter {
         }
     }
 
-    /// Write the file. Later calls do nothing.
+    /// Write the file. Later calls have no effect.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the file cannot be written.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import os, tempfile
+    /// >>> with tempfile.TemporaryDirectory() as folder:
+    /// ...     export = mx.exporter(f"{folder}/f", mx.exp)
+    /// ...     export(mx.zeros(3))
+    /// ...     export.close()
+    /// ...     len(os.listdir(folder))
+    /// 1
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let Some(traces) = self.traces().take() else { return Ok(()) };
         enter(py, || functions::save(&self.path, &traces, &self.metadata))
@@ -373,7 +457,26 @@ impl FunctionExporter {
         slf
     }
 
-    /// Write the file, unless an error leaves the block.
+    /// Write the file, unless an exception leaves the block.
+    ///
+    /// Parameters
+    /// ----------
+    /// exc_type, exc_value, traceback : object, optional
+    ///     The exception that leaves the block, as Python passes it. Default: None.
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     If the file cannot be written.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import os, tempfile
+    /// >>> with tempfile.TemporaryDirectory() as folder:
+    /// ...     with mx.exporter(f"{folder}/f", mx.exp) as export:
+    /// ...         export(mx.zeros(3))
+    /// ...     len(os.listdir(folder))
+    /// 1
     #[pyo3(signature = (exc_type = None, exc_value = None, traceback = None))]
     fn __exit__(
         &self,
@@ -391,10 +494,45 @@ impl FunctionExporter {
     }
 }
 
-/// An object that traces `fun` at every call, for several signatures, and writes them to one file when it is closed.
+/// Return a context manager that exports a function traced with several sets of arguments to one file.
 ///
-/// Use it in a `with` block; if an error leaves the block, no file is written. The parameters are those of
-/// `export_function`.
+/// Parameters
+/// ----------
+/// file : path
+///     File to write.
+/// fun : callable
+///     Takes arrays by position or name; returns an array, or a tuple or list of arrays.
+/// shapeless : bool, optional
+///     Trace `fun` at other axis lengths, too, as in `export_function`. Default: False.
+/// metadata : str, optional
+///     Text to store in the file. Default: none.
+///
+/// Returns
+/// -------
+/// FunctionExporter
+///     Call it with example arguments to add a trace. The file is written at the end of the ``with`` block, unless an
+///     exception leaves the block, or by its method `close`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable, or if `file` is not a path.
+///
+/// See Also
+/// --------
+/// export_function, import_function
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     with mx.exporter(f"{folder}/f", lambda x: x * 2) as export:
+/// ...         export(mx.zeros(3))
+/// ...         export(mx.zeros((2, 2)))
+/// ...     f = mx.import_function(f"{folder}/f")
+/// >>> f(mx.ones((2, 2)))
+/// (array([[2, 2],
+///        [2, 2]], dtype=float32),)
 #[pyfunction]
 #[pyo3(signature = (file, fun, *, shapeless = false, metadata = None))]
 fn exporter(
@@ -413,7 +551,7 @@ fn exporter(
     })
 }
 
-/// A function read from a file.
+/// Function read from a file by `import_function`.
 #[pyclass(name = "ImportedFunction", module = "umber.core", frozen)]
 struct ImportedFunction {
     path: PathBuf,
@@ -439,7 +577,32 @@ fn listed(signature: &Signature) -> String {
 
 #[pymethods]
 impl ImportedFunction {
-    /// The outputs, a tuple of arrays.
+    /// Call the function with arrays and return its outputs.
+    ///
+    /// Parameters
+    /// ----------
+    /// *args : array
+    ///     Arrays of a traced signature. One tuple or list of arrays, one dict of arrays, or both are accepted, too.
+    /// **kwargs : array
+    ///     Keyword arguments of that signature.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of array
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If no trace in the file matches the number, names, shapes and dtypes of the arguments.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import tempfile
+    /// >>> with tempfile.TemporaryDirectory() as folder:
+    /// ...     mx.export_function(f"{folder}/f", mx.exp, mx.zeros(2))
+    /// ...     f = mx.import_function(f"{folder}/f")
+    /// >>> f(mx.zeros(2))
+    /// (array([1, 1], dtype=float32),)
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
         &self,
@@ -456,7 +619,7 @@ impl ImportedFunction {
                 .enumerate()
                 .map(|(i, trace)| format!(" {}. {}", i + 1, listed(&trace.signature)))
                 .collect();
-            // Where only lengths are wrong, which.
+            // If only lengths differ, name them.
             let reason = self.traces.iter().filter(|trace| trace.is_for(&signature));
             let reason = reason.filter_map(|trace| trace.refusal(&signature)).next_back();
             let reason = reason.map_or_else(String::new, |reason| format!("{reason}; "));
@@ -474,11 +637,42 @@ impl ImportedFunction {
     }
 }
 
-/// The function that `export_function` or an `exporter` wrote to `file`; it returns a tuple of arrays.
+/// Read a function that `export_function` or `exporter` wrote.
 ///
-/// It is called with arrays by position and name, or with one tuple and/or one dictionary of arrays. With
-/// `return_metadata` also the text that was saved beside it. A file that is damaged, or made to do harm, raises
-/// ValueError.
+/// Parameters
+/// ----------
+/// file : path
+///     File to read.
+/// return_metadata : bool, optional
+///     Return the stored text, too. Default: False.
+///
+/// Returns
+/// -------
+/// callable or tuple of callable and str
+///     Function that takes arrays by position or name (or one tuple or list, one dict, or both) and returns a tuple of
+///     arrays; with `return_metadata` a pair of it and the text.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `file` is not a path.
+/// FileNotFoundError
+///     If there is no such file.
+/// ValueError
+///     If the file is damaged or malicious; from the returned function, if no trace in the file matches the arguments.
+///
+/// See Also
+/// --------
+/// export_function, exporter
+///
+/// Examples
+/// --------
+/// >>> import tempfile
+/// >>> with tempfile.TemporaryDirectory() as folder:
+/// ...     mx.export_function(f"{folder}/f", lambda x: x * 2, mx.zeros(2), metadata="doubles")
+/// ...     f, text = mx.import_function(f"{folder}/f", return_metadata=True)
+/// >>> f(mx.array([1.0, 2.0])), text
+/// ((array([2, 4], dtype=float32),), 'doubles')
 #[pyfunction]
 #[pyo3(signature = (file, return_metadata = false))]
 fn import_function<'py>(
@@ -495,12 +689,44 @@ fn import_function<'py>(
     Ok(fun.into_any())
 }
 
-/// Write the graph behind arrays in the language of Graphviz.
+/// Write the graph of pending arrays, or of a function, in Graphviz's DOT language.
 ///
-/// `args` and `kwargs` are the outputs: arrays, or nested lists, tuples and dicts of them, and arrays by name. Arrays
-/// without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file.
-/// Operations on a few elements are computed as they are written, and are not in the graph, unless `UMBER_EAGER=0` is in
-/// the environment. Those of a function are: `export_to_dot(file, f, x)` writes the graph of `f(x)`.
+/// Parameters
+/// ----------
+/// file : path or text file
+///     File to write: a path, or an object with a method `write` for text.
+/// *args : array, pytree of arrays, or callable
+///     Outputs of the graph. If the first is a function, the others are its positional arguments, and the graph of the
+///     function is written.
+/// **kwargs : array
+///     Further outputs, shown under their names. Not allowed with a function.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `file` is neither a path nor a file, or if a keyword argument is not an array or is passed with a function.
+/// ValueError
+///     If arguments are given but hold no arrays.
+/// OSError
+///     If the file cannot be written.
+///
+/// See Also
+/// --------
+/// export_function
+///
+/// Notes
+/// -----
+/// Operations are boxes with MLX's names; arrays without a name are called A, B, C, …. Operations on few elements are
+/// executed eagerly and are not part of the graph of pending arrays, unless ``UMBER_EAGER=0`` is set in the environment.
+/// The graph of a function contains them.
+///
+/// Examples
+/// --------
+/// >>> import io
+/// >>> text = io.StringIO()
+/// >>> mx.export_to_dot(text, lambda x: mx.exp(x) * 2, mx.zeros(2))
+/// >>> [name in text.getvalue() for name in ("digraph", "Exp", "Multiply")]
+/// [True, True, True]
 #[pyfunction]
 #[pyo3(signature = (file, *args, **kwargs))]
 fn export_to_dot(
@@ -536,7 +762,7 @@ fn export_to_dot(
                 value.get_type().name()?
             )));
         };
-        // What is named is drawn, too.
+        // Named arrays are outputs, too.
         outputs.push(array.get().get());
         names.push((name.extract()?, array.get().get()));
     }
@@ -548,7 +774,7 @@ fn export_to_dot(
     write_dot(file, export::to_dot(&outputs, &names))
 }
 
-/// Write the graph of a function of these arguments.
+/// Write the graph of a function for these arguments.
 fn function_to_dot(file: &Bound<'_, PyAny>, fun: &Bound<'_, PyAny>, args: &Bound<'_, PyAny>) -> PyResult<()> {
     let primals = grad::primals("export_to_dot", args)?;
     let trace = Trace::with_data(&primals.tree.arrays()).or_raise()?;

@@ -16,7 +16,7 @@ use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::pytree::{Pytree, PytreePath, class_of};
 
-/// A function that gives the gradient of another, and its value where asked for.
+/// Function that computes the gradient of another, and optionally its value.
 #[pyclass(name = "GradFunction", module = "umber.core", frozen, dict, weakref)]
 struct GradFunction {
     initialized: Initialized,
@@ -29,7 +29,7 @@ struct GradFunction {
 }
 
 impl GradFunction {
-    /// The scalar array to differentiate in what the function returned.
+    /// The scalar array to differentiate in the function's result.
     fn value<'py>(&self, returned: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         let first = match returned.cast::<PyTuple>() {
             Ok(tuple) if !tuple.is_empty() => tuple.get_item(0)?,
@@ -66,7 +66,7 @@ impl GradFunction {
         self.chosen.check_dtypes(py, &Pytree::Array(value.clone().unbind()), "the function's result")?;
         let value = value.get().get();
         let (trees, mut trace) = followed.into_parts();
-        // The backward pass is no part of what is differentiated here.
+        // The backward pass is not part of this trace.
         trace.returned();
         let gradients = match self.chosen.assumed {
             Assumed::Nothing => {
@@ -100,7 +100,7 @@ impl GradFunction {
     }
 }
 
-/// What a function returned, and what came with it where that was announced.
+/// Split the result of a function into value and auxiliary object, if `has_aux` is set.
 pub(super) fn parted<'py>(
     op: &str,
     returned: Bound<'py, PyAny>,
@@ -118,16 +118,63 @@ pub(super) fn parted<'py>(
     }
 }
 
-/// A function that computes the gradient of `fun` with respect to the arguments `argnums` (positions, the first by
-/// default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one. With `has_aux` it
-/// returns a pair of the value and anything else, and the answer is the pair of the gradient and that.
+/// Return a function that computes the gradient of a scalar-valued function.
 ///
-/// `fun` is called with the very lists and dicts that it is given, of whatever class (a module, say): their arrays are
-/// replaced for the call and put back afterwards, and whatever else `fun` does to them lasts. Tuples are rebuilt.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function to differentiate. Returns a scalar array, or a tuple whose first item is one.
+/// argnums : int or sequence of int, optional
+///     Positional arguments to differentiate with respect to. Default: 0, or none if `argnames` is given.
+/// argnames : str or sequence of str, optional
+///     Keyword arguments to differentiate with respect to. Default: none.
+/// has_aux : bool, optional
+///     Whether `fun` returns a pair ``(value, aux)``, where `aux` is any object. Default: False.
+/// holomorphic : bool, optional
+///     Compute the complex derivative ``df/dz`` of a complex value with respect to complex arguments. Default: False.
 ///
-/// Of a real value with respect to complex `z = x + iy` the gradient is `df/dx + i df/dy`. With `holomorphic` it is the
-/// complex derivative `df/dz` of a complex value with respect to complex arguments. Raises `TypeError` where either has
-/// another dtype.
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` and returns the gradient: a pytree with the structure of the chosen argument, or a
+///     tuple of such pytrees if `argnums` is a sequence. With `argnames` it returns a pair ``(positional, named)``, where
+///     `named` is a dict by argument name and `positional` is None if `argnums` is not given. With `has_aux` it returns
+///     ``(gradient, aux)``.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable; from the returned function, if `has_aux` is set and `fun` does not return a pair, or if
+///     `holomorphic` is set and an argument or the value is not complex.
+/// ValueError
+///     If `argnums` is negative or repeated; from the returned function, if it names an argument that the call does not
+///     have, if a chosen argument holds anything but arrays, or if the value is not a scalar array.
+///
+/// See Also
+/// --------
+/// value_and_grad, vjp, jacrev, hessian
+///
+/// Notes
+/// -----
+/// Reverse-mode differentiation. A chosen argument is an array or a pytree (nested lists, tuples and dicts) of arrays.
+/// Gradients have the shape and dtype of their argument; integers and booleans get float32. Arrays that the result does
+/// not depend on get zeros. Arrays that `fun` captures are constants.
+///
+/// For a real value and complex ``z = x + iy`` the gradient is ``df/dx + i df/dy``, the direction of steepest ascent.
+///
+/// `fun` receives the caller's own lists and dicts, including subclasses such as modules. Their arrays are replaced by
+/// traced arrays during the call and restored after it; other changes that `fun` makes to a container persist. Tuples are
+/// rebuilt. Traced arrays have values, so ``x.item()`` and ``if x > 0`` work inside `fun`.
+///
+/// Examples
+/// --------
+/// >>> mx.grad(lambda x: (x**2).sum())(mx.array([1.0, 2.0, 3.0]))
+/// array([2, 4, 6], dtype=float32)
+/// >>> loss = lambda p, x: (p["w"] * x + p["b"]).sum()
+/// >>> mx.grad(loss)({"w": mx.array(2.0), "b": mx.array(0.0)}, mx.array([1.0, 3.0]))
+/// {'w': array(4, dtype=float32), 'b': array(2, dtype=float32)}
+/// >>> mx.grad(lambda x, y: x * y, argnums=(0, 1))(mx.array(2.0), mx.array(3.0))
+/// (array(3, dtype=float32), array(2, dtype=float32))
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false, holomorphic = false))]
 fn grad<'py>(
@@ -149,8 +196,52 @@ fn grad<'py>(
     called_as(made, fun)
 }
 
-/// As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
-/// gradient)`.
+/// Return a function that computes the value of a scalar-valued function and its gradient.
+///
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function to differentiate. Returns a scalar array, or a tuple whose first item is one.
+/// argnums : int or sequence of int, optional
+///     Positional arguments to differentiate with respect to. Default: 0, or none if `argnames` is given.
+/// argnames : str or sequence of str, optional
+///     Keyword arguments to differentiate with respect to. Default: none.
+/// has_aux : bool, optional
+///     Whether `fun` returns a pair ``(value, aux)``, where `aux` is any object. Default: False.
+/// holomorphic : bool, optional
+///     Compute the complex derivative ``df/dz`` of a complex value with respect to complex arguments. Default: False.
+///
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` and returns ``(value, gradient)``. `value` is what `fun` returned: if that is a tuple,
+///     the whole tuple. With `has_aux` it returns ``((value, aux), gradient)``. `gradient` is structured as in `grad`.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable; from the returned function, if `has_aux` is set and `fun` does not return a pair, or if
+///     `holomorphic` is set and an argument or the value is not complex.
+/// ValueError
+///     If `argnums` is negative or repeated; from the returned function, if it names an argument that the call does not
+///     have, if a chosen argument holds anything but arrays, or if the value is not a scalar array.
+///
+/// See Also
+/// --------
+/// grad, vjp, umber.nn.value_and_grad
+///
+/// Notes
+/// -----
+/// `fun` runs once for both results. See `grad` for pytrees, dtypes, complex numbers and mutable arguments.
+///
+/// Examples
+/// --------
+/// >>> mx.value_and_grad(lambda x: (x**2).sum())(mx.array([1.0, 2.0, 3.0]))
+/// (array(14, dtype=float32), array([2, 4, 6], dtype=float32))
+/// >>> f = lambda x: (x**2, {"double": 2 * x})
+/// >>> (value, aux), gradient = mx.value_and_grad(f, has_aux=True)(mx.array(3.0))
+/// >>> value.item(), aux["double"].item(), gradient.item()
+/// (9.0, 6.0, 6.0)
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false, holomorphic = false))]
 fn value_and_grad<'py>(
@@ -172,7 +263,7 @@ fn value_and_grad<'py>(
     called_as(made, fun)
 }
 
-/// The arrays of a list argument.
+/// Extract the arrays of a list argument.
 pub(super) fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     if list.is_instance_of::<PyArray>() {
         return Err(PyValueError::new_err(format!("[{op}] {name}: got an array, expected a list of arrays")));
@@ -187,7 +278,7 @@ pub(super) fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<
     list.try_iter()?.enumerate().map(one).collect()
 }
 
-/// Refuse one array or a dict where a list is expected.
+/// Raise ValueError for an array or a dict where a list is expected.
 fn check_list(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<()> {
     let class = class_of(list);
     if list.is_instance_of::<PyArray>() || list.is_instance_of::<PyDict>() {
@@ -199,7 +290,7 @@ fn check_list(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-/// A list of trees of arrays, as a tree.
+/// Convert a list of pytrees of arrays to a tree.
 fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Pytree> {
     let py = list.py();
     check_list(op, name, list)?;
@@ -209,7 +300,7 @@ fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Pytree> {
     Ok(tree)
 }
 
-/// Refuse whatever is no array.
+/// Raise ValueError for leaves that are not arrays.
 fn check_leaves(py: Python<'_>, op: &str, name: &str, tree: &Pytree) -> PyResult<()> {
     tree.visit_places(&PytreePath::Root(name), &mut |leaf, place| match leaf {
         Pytree::Other(value) => Err(refused(op, &place.text(py), value.bind(py))),
@@ -221,7 +312,7 @@ fn refused(op: &str, place: &str, value: &Bound<'_, PyAny>) -> PyErr {
     PyValueError::new_err(format!("[{op}] {place}: got {}, expected an array", class_of(value)))
 }
 
-/// Arguments all of which are followed, as a list of the values and as a tree.
+/// Arguments all of which are traced, as a list of the values and as a tree.
 pub(super) struct Primals<'py> {
     list: Bound<'py, PyAny>,
     pub(super) tree: Pytree,
@@ -239,8 +330,10 @@ impl<'py> Primals<'py> {
         Ok(Primals { list, tree })
     }
 
-    /// Call `fun` with `inputs` in place of the arrays. The containers get their own back when the answer is dropped,
-    /// until when what was returned must be looked at: it may be one of them.
+    /// Call `fun` with `inputs` in place of the arrays.
+    ///
+    /// Dropping the returned [`Substitution`] restores the containers. The result must be read before: it may be one of
+    /// them.
     pub(super) fn call(
         &self,
         fun: &Bound<'py, PyAny>,
@@ -261,8 +354,8 @@ pub(super) fn primals<'py>(op: &str, list: &Bound<'py, PyAny>) -> PyResult<Prima
     Ok(primals)
 }
 
-/// What a function returned, and what came with it where that was announced. Several results are a list, and so is one
-/// array.
+/// Split the result of a function into outputs and auxiliary object, if `has_aux` is set. A tuple or a single array
+/// becomes a list.
 pub(super) fn outputs<'py>(
     op: &str,
     returned: Bound<'py, PyAny>,
@@ -284,7 +377,7 @@ pub(super) fn outputs<'py>(
     Ok((tree, aux))
 }
 
-/// Outputs, derivatives, and what came with them.
+/// Build the tuple of outputs, derivatives and auxiliary object.
 fn output<'py>(
     py: Python<'py>,
     outputs: &Pytree,
@@ -295,11 +388,49 @@ fn output<'py>(
     PyTuple::new(py, parts.into_iter().chain(aux.map(Bound::unbind)).collect::<Vec<_>>())
 }
 
-/// Vector-Jacobian product: the outputs of `fun` at `primals`, and `cotangents` pulled back to the inputs.
+/// Compute the outputs of a function and a vector-Jacobian product.
 ///
-/// Primals, outputs and what belongs to them are lists of arrays, or of lists, tuples and dicts of arrays; outputs may
-/// be a dict, too. With `has_aux` the function returns a pair of outputs and anything else, which is the third of the
-/// answer.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function to differentiate. Returns an array, a sequence of arrays, or a dict of arrays.
+/// primals : sequence
+///     Positional arguments of `fun`: arrays, or pytrees (nested lists, tuples and dicts) of arrays.
+/// cotangents : sequence or dict
+///     One cotangent for each output, of its shape: structured like the outputs, or a flat list in their order.
+/// has_aux : bool, optional
+///     Whether `fun` returns a pair ``(outputs, aux)``, where `aux` is any object. Default: False.
+///
+/// Returns
+/// -------
+/// outputs : list or dict
+///     Outputs of `fun` at `primals`. A single array becomes a list of one, a tuple becomes a list.
+/// gradients : list
+///     Cotangents of `primals`, with their structure.
+/// aux : object
+///     Only with `has_aux`: the second item that `fun` returned.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable, or if `has_aux` is set and `fun` does not return a pair.
+/// ValueError
+///     If primals or outputs hold anything but arrays, or if the cotangents differ from the outputs in number or shape.
+///
+/// See Also
+/// --------
+/// jvp, grad, jacrev
+///
+/// Notes
+/// -----
+/// Computes ``J^T v`` for the Jacobian ``J`` of `fun` and the cotangent ``v``, by reverse-mode differentiation. For complex
+/// arrays the cotangent is multiplied by the conjugate of the derivative. Integer primals get cotangents in float32.
+///
+/// Examples
+/// --------
+/// >>> f = lambda x, y: (x * y, x + y)
+/// >>> mx.vjp(f, [mx.array(2.0), mx.array(3.0)], [mx.array(1.0), mx.array(10.0)])
+/// ([array(6, dtype=float32), array(5, dtype=float32)], [array(13, dtype=float32), array(12, dtype=float32)])
 #[pyfunction]
 #[pyo3(signature = (fun, primals, cotangents, *, has_aux = false))]
 fn vjp<'py>(
@@ -321,11 +452,50 @@ fn vjp<'py>(
     output(fun.py(), &outputs, (&pulled, &primals.tree), aux)
 }
 
-/// Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs.
+/// Compute the outputs of a function and a Jacobian-vector product.
 ///
-/// Primals, outputs and what belongs to them are lists of arrays, or of lists, tuples and dicts of arrays; outputs may
-/// be a dict, too. With `has_aux` the function returns a pair of outputs and anything else, which is the third of the
-/// answer.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function to differentiate. Returns an array, a sequence of arrays, or a dict of arrays.
+/// primals : sequence
+///     Positional arguments of `fun`: arrays, or pytrees (nested lists, tuples and dicts) of arrays.
+/// tangents : sequence or dict
+///     One tangent for each array in `primals`, of its shape: structured like `primals`, or a flat list in their order.
+/// has_aux : bool, optional
+///     Whether `fun` returns a pair ``(outputs, aux)``, where `aux` is any object. Default: False.
+///
+/// Returns
+/// -------
+/// outputs : list or dict
+///     Outputs of `fun` at `primals`. A single array becomes a list of one, a tuple becomes a list.
+/// tangents : list or dict
+///     Tangents of the outputs, with their structure.
+/// aux : object
+///     Only with `has_aux`: the second item that `fun` returned.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable, or if `has_aux` is set and `fun` does not return a pair.
+/// ValueError
+///     If primals or outputs hold anything but arrays, or if the tangents differ from the primals in number or shape.
+///
+/// See Also
+/// --------
+/// vjp, jacfwd, linearize
+///
+/// Notes
+/// -----
+/// Computes ``J v`` for the Jacobian ``J`` of `fun` and the tangent ``v``, by forward-mode differentiation: the directional
+/// derivative of `fun` along ``v``. Integer outputs have tangents in float32; outputs that do not depend on the primals
+/// have zeros.
+///
+/// Examples
+/// --------
+/// >>> f = lambda x, y: (x * y, x + y)
+/// >>> mx.jvp(f, [mx.array(2.0), mx.array(3.0)], [mx.array(1.0), mx.array(10.0)])
+/// ([array(6, dtype=float32), array(5, dtype=float32)], [array(23, dtype=float32), array(11, dtype=float32)])
 #[pyfunction]
 #[pyo3(signature = (fun, primals, tangents, *, has_aux = false))]
 fn jvp<'py>(
@@ -345,11 +515,11 @@ fn jvp<'py>(
     output(fun.py(), &outputs, (&pushed, &outputs), aux)
 }
 
-/// Tangents or cotangents as they were given.
+/// Tangents or cotangents as passed by the caller.
 struct Directions<'py> {
     name: &'static str,
     value: Bound<'py, PyAny>,
-    /// The arrays, where nothing is nested.
+    /// The arrays, if `value` is a flat list.
     flat: Option<Vec<Array>>,
 }
 
@@ -366,7 +536,7 @@ fn given_for<'py>(op: &str, name: &'static str, value: &Bound<'py, PyAny>) -> Py
 }
 
 impl Directions<'_> {
-    /// One for each array of `values`: built like them, or a list in their order; of the same shapes.
+    /// Match them with the arrays of `values`: same structure or a flat list, and equal shapes.
     fn like(self, op: &str, one: &str, values: &Pytree) -> PyResult<Vec<Array>> {
         let (py, name) = (self.value.py(), self.name);
         let given = match self.flat {

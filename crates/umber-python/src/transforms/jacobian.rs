@@ -1,4 +1,6 @@
 //! `jacfwd`, `jacrev`, `hessian`, `linearize`, `eval_shape`.
+//!
+//! One subject: derivatives as whole matrices and linear functions; half of the lines is documentation.
 
 use std::cell::Cell;
 
@@ -28,7 +30,7 @@ enum Direction {
     Reverse,
 }
 
-/// A function that gives the Jacobian of another.
+/// Function that computes the Jacobian of another.
 #[pyclass(name = "JacobianFunction", module = "umber.core", frozen, dict, weakref)]
 struct JacobianFunction {
     initialized: Initialized,
@@ -101,14 +103,51 @@ fn jacobian<'py>(
     called_as(made, fun)
 }
 
-/// A function that computes the Jacobian of `fun` with respect to the arguments `argnums`, column by column.
+/// Return a function that computes the Jacobian of a function in forward mode.
 ///
-/// The answer is built as the result of `fun` is, with the structure of the argument (of a tuple of arguments where
-/// `argnums` is a sequence) in place of each array, and in there arrays with the axes of the output, then those of
-/// the input. It suits functions with more outputs than inputs. With `has_aux` the function returns a pair of its
-/// result and anything else, and so does the answer. Of complex outputs it is the derivative of a holomorphic
-/// function; of real outputs with respect to complex `z = x + iy` it is `df/dx + i df/dy`, as of `grad`. With
-/// `holomorphic`, arguments and outputs that are not complex raise `TypeError`.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function to differentiate. Returns an array or a pytree (nested lists, tuples and dicts) of arrays.
+/// argnums : int or sequence of int, optional
+///     Positional arguments to differentiate with respect to. Default: 0.
+/// has_aux : bool, optional
+///     Whether `fun` returns a pair ``(outputs, aux)``, where `aux` is any object. Default: False.
+/// holomorphic : bool, optional
+///     Require complex arguments and outputs, and compute the complex derivative. Default: False.
+///
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` and returns the Jacobian: the output pytree with the argument pytree (a tuple of them
+///     if `argnums` is a sequence) in place of each array. Each leaf has shape ``output.shape + input.shape``. With
+///     `has_aux` it returns ``(jacobian, aux)``.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable; from the returned function, if `has_aux` is set and `fun` does not return a pair, or if
+///     `holomorphic` is set and an argument or output is not complex.
+/// ValueError
+///     If `argnums` is negative or repeated; from the returned function, if arguments or outputs hold anything but arrays.
+///
+/// See Also
+/// --------
+/// jacrev, hessian, jvp
+///
+/// Notes
+/// -----
+/// Computes one Jacobian-vector product for each input element, all in one `vmap`: best for functions with more outputs
+/// than inputs. Complex outputs are differentiated as holomorphic functions. For real outputs and complex
+/// ``z = x + iy`` the result is ``df/dx + i df/dy``, as in `grad`.
+///
+/// Examples
+/// --------
+/// >>> mx.jacfwd(lambda x: mx.outer(x, x))(mx.array([1.0, 2.0])).shape
+/// (2, 2, 2)
+/// >>> mx.jacfwd(lambda x: x**2)(mx.array([1.0, 2.0]))
+/// array([[2, 0],
+///        [0, 4]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, has_aux = false, *, holomorphic = false))]
 fn jacfwd<'py>(
@@ -120,7 +159,52 @@ fn jacfwd<'py>(
     jacobian("jacfwd", fun, argnums, Direction::Forward, has_aux, Assumed::of(holomorphic))
 }
 
-/// As `jacfwd`, computed row by row, which suits functions with more inputs than outputs.
+/// Return a function that computes the Jacobian of a function in reverse mode.
+///
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function to differentiate. Returns an array or a pytree (nested lists, tuples and dicts) of arrays.
+/// argnums : int or sequence of int, optional
+///     Positional arguments to differentiate with respect to. Default: 0.
+/// has_aux : bool, optional
+///     Whether `fun` returns a pair ``(outputs, aux)``, where `aux` is any object. Default: False.
+/// holomorphic : bool, optional
+///     Require complex arguments and outputs, and compute the complex derivative. Default: False.
+///
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` and returns the Jacobian: the output pytree with the argument pytree (a tuple of them
+///     if `argnums` is a sequence) in place of each array. Each leaf has shape ``output.shape + input.shape``. With
+///     `has_aux` it returns ``(jacobian, aux)``.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable; from the returned function, if `has_aux` is set and `fun` does not return a pair, or if
+///     `holomorphic` is set and an argument or output is not complex.
+/// ValueError
+///     If `argnums` is negative or repeated; from the returned function, if arguments or outputs hold anything but arrays.
+///
+/// See Also
+/// --------
+/// jacfwd, hessian, vjp
+///
+/// Notes
+/// -----
+/// Computes one vector-Jacobian product for each output element, all in one `vmap`: best for functions with more inputs
+/// than outputs. Complex outputs are differentiated as holomorphic functions. For real outputs and complex
+/// ``z = x + iy`` the result is ``df/dx + i df/dy``, as in `grad`.
+///
+/// Examples
+/// --------
+/// >>> f = lambda x, y: {"sum": x.sum() * y, "x": x}
+/// >>> jacobian = mx.jacrev(f, argnums=(0, 1))(mx.array([1.0, 2.0]), mx.array(3.0))
+/// >>> jacobian["sum"]
+/// (array([3, 3], dtype=float32), array(3, dtype=float32))
+/// >>> jacobian["x"][0].shape
+/// (2, 2)
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, has_aux = false, *, holomorphic = false))]
 fn jacrev<'py>(
@@ -132,10 +216,47 @@ fn jacrev<'py>(
     jacobian("jacrev", fun, argnums, Direction::Reverse, has_aux, Assumed::of(holomorphic))
 }
 
-/// A function that computes the second derivatives of `fun`: `jacfwd` of `jacrev`.
+/// Return a function that computes the second derivatives of a function.
 ///
-/// The answer is built as the result of `fun` is, with the structure of the arguments in place of each array, and
-/// that structure once more in place of each array there.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function to differentiate. Returns an array or a pytree (nested lists, tuples and dicts) of arrays.
+/// argnums : int or sequence of int, optional
+///     Positional arguments to differentiate with respect to. Default: 0.
+/// has_aux : bool, optional
+///     Whether `fun` returns a pair ``(outputs, aux)``, where `aux` is any object. Default: False.
+/// holomorphic : bool, optional
+///     Require complex arguments and outputs, and compute complex derivatives. Default: False.
+///
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` and returns the Hessian: the output pytree with the argument pytree in place of each
+///     array, and the argument pytree again in place of each array there. Each leaf has shape
+///     ``output.shape + input1.shape + input2.shape``. With `has_aux` it returns ``(hessian, aux)``.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable; from the returned function, if `has_aux` is set and `fun` does not return a pair, or if
+///     `holomorphic` is set and an argument or output is not complex.
+/// ValueError
+///     If `argnums` is negative or repeated; from the returned function, if arguments or outputs hold anything but arrays.
+///
+/// See Also
+/// --------
+/// grad, jacfwd, jacrev
+///
+/// Notes
+/// -----
+/// Computed as ``jacfwd(jacrev(fun))``: forward mode over reverse mode.
+///
+/// Examples
+/// --------
+/// >>> mx.hessian(lambda x: x[0] ** 2 * x[1])(mx.array([3.0, 5.0]))
+/// array([[10, 6],
+///        [6, 0]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, has_aux = false, *, holomorphic = false))]
 fn hessian<'py>(
@@ -149,7 +270,7 @@ fn hessian<'py>(
     jacobian("hessian", first.as_any(), argnums, Direction::Forward, has_aux, assumed)
 }
 
-/// The linear function that another is like at a point.
+/// Derivative of a function at a point, as a linear function; made by `linearize`.
 #[pyclass(name = "LinearFunction", module = "umber.core", frozen, dict, weakref)]
 struct LinearFunction {
     initialized: Initialized,
@@ -194,10 +315,48 @@ impl LinearFunction {
     }
 }
 
-/// `fun(*primals)`, and the linear function that takes tangents of `primals` to those of the result.
+/// Compute the outputs of a function at a point, and its derivative there as a linear function.
 ///
-/// `fun` is called once; the linear function keeps what it needs and can be called many times, with arrays built and
-/// shaped as `primals` are. With `has_aux` the function returns a pair, and what comes second is the third answer.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function to differentiate. Returns an array or a pytree (nested lists, tuples and dicts) of arrays.
+/// *primals : array or pytree of arrays
+///     Positional arguments of `fun`: the point.
+/// has_aux : bool, optional
+///     Whether `fun` returns a pair ``(outputs, aux)``, where `aux` is any object. Default: False.
+///
+/// Returns
+/// -------
+/// outputs : array or pytree of arrays
+///     ``fun(*primals)``.
+/// linear : callable
+///     Takes tangents with the structure and shapes of `primals` and returns the tangents of the outputs.
+/// aux : object
+///     Only with `has_aux`: the second item that `fun` returned.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable, or if `has_aux` is set and `fun` does not return a pair.
+/// ValueError
+///     If primals or outputs hold anything but arrays; from `linear`, if tangents differ from the primals in number,
+///     structure or shape.
+///
+/// See Also
+/// --------
+/// jvp, jacfwd
+///
+/// Notes
+/// -----
+/// ``linear(v)`` is the Jacobian-vector product ``J v`` that `jvp` computes. `fun` runs only once; `linear` keeps the
+/// intermediate values that it needs and can be called many times.
+///
+/// Examples
+/// --------
+/// >>> value, linear = mx.linearize(lambda x: x**2, mx.array(3.0))
+/// >>> value, linear(mx.array(1.0)), linear(mx.array(10.0))
+/// (array(9, dtype=float32), array(6, dtype=float32), array(60, dtype=float32))
 #[pyfunction]
 #[pyo3(signature = (fun, *primals, has_aux = false))]
 fn linearize<'py>(
@@ -229,7 +388,34 @@ fn linearize<'py>(
     PyTuple::new(py, parts.into_iter().chain(aux).collect::<Vec<_>>())
 }
 
-/// The shape and dtype of an array without the array.
+/// The shape and dtype of an array, without its elements.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     Lengths of the axes.
+/// dtype : Dtype or str
+///     Type of the elements.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If a length is negative.
+///
+/// See Also
+/// --------
+/// eval_shape
+///
+/// Notes
+/// -----
+/// Instances are immutable, compare by value, and can be hashed. The attributes are `shape`, `dtype`, `ndim`, `size` and
+/// `nbytes`.
+///
+/// Examples
+/// --------
+/// >>> spec = mx.ShapeDtypeStruct((1024, 1024), mx.float16)
+/// >>> spec.size, spec.nbytes
+/// (1048576, 2097152)
 #[pyclass(name = "ShapeDtypeStruct", module = "umber.core", frozen, eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct ShapeDtypeStruct {
@@ -245,30 +431,75 @@ impl ShapeDtypeStruct {
     }
 
     /// Lengths of the axes.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ShapeDtypeStruct((2, 3), mx.float16).shape
+    /// (2, 3)
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.spec.shape.iter())
     }
 
     /// Type of the elements.
+    ///
+    /// Returns
+    /// -------
+    /// Dtype
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ShapeDtypeStruct((2, 3), mx.float16).dtype
+    /// umber.core.float16
     #[getter]
     fn dtype(&self) -> PyDtype {
         PyDtype(self.spec.dtype)
     }
 
     /// Number of axes.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ShapeDtypeStruct((2, 3), mx.float16).ndim
+    /// 2
     #[getter]
     fn ndim(&self) -> usize {
         self.spec.shape.ndim()
     }
 
     /// Number of elements.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ShapeDtypeStruct((2, 3), mx.float16).size
+    /// 6
     #[getter]
     fn size(&self) -> usize {
         self.spec.shape.size()
     }
 
-    /// Bytes of all elements.
+    /// Number of bytes that the elements would take.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.ShapeDtypeStruct((2, 3), mx.float16).nbytes
+    /// 12
     #[getter]
     fn nbytes(&self) -> usize {
         self.spec.shape.size().saturating_mul(self.spec.dtype.size())
@@ -279,10 +510,42 @@ impl ShapeDtypeStruct {
     }
 }
 
-/// What `fun(*args, **kwargs)` would give, with a `ShapeDtypeStruct` in place of each array; nothing is computed.
+/// Compute the shapes and dtypes of a function's results without running its operations.
 ///
-/// Arguments hold arrays or `ShapeDtypeStruct`s. Anything else in arguments and results stays as it is, and the random
-/// state stays where it was.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function of arrays.
+/// *args : array, ShapeDtypeStruct, or pytree of them
+///     Positional arguments of `fun`. Other objects are passed to `fun` unchanged.
+/// **kwargs : array, ShapeDtypeStruct, or pytree of them
+///     Keyword arguments of `fun`.
+///
+/// Returns
+/// -------
+/// ShapeDtypeStruct or pytree
+///     What ``fun(*args, **kwargs)`` returns, with a `ShapeDtypeStruct` in place of each array.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable.
+/// ValueError
+///     If `fun` reads the value of an argument.
+///
+/// See Also
+/// --------
+/// ShapeDtypeStruct, vmap
+///
+/// Notes
+/// -----
+/// No memory is allocated for the arguments and nothing is computed. The random state does not advance.
+///
+/// Examples
+/// --------
+/// >>> huge = mx.ShapeDtypeStruct((1 << 20, 1 << 20), mx.float16)
+/// >>> mx.eval_shape(lambda a: (a @ a).sum(axis=0), huge)
+/// ShapeDtypeStruct(shape=(1048576,), dtype=float16)
 #[pyfunction]
 #[pyo3(signature = (fun, *args, **kwargs))]
 fn eval_shape<'py>(

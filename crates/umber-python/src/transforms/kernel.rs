@@ -1,4 +1,4 @@
-//! `fast.kernel`: a Python function of scalars, for every element of arrays.
+//! `fast.kernel`: a Python function of scalars, applied to every element of arrays.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use crate::error_text::with_name;
 use crate::new_array::NewArray;
 use crate::pytree::{Pytree, PytreePath};
 
-/// A function of scalars made one of arrays.
+/// Elementwise function of arrays made from a function of scalars.
 #[pyclass(name = "ScalarKernel", module = "umber.core.fast", frozen, dict, weakref)]
 pub(crate) struct ScalarKernel {
     initialized: Initialized,
@@ -27,13 +27,14 @@ pub(crate) struct ScalarKernel {
 struct Call<'a, 'py> {
     function: &'a Bound<'py, PyAny>,
     arguments: &'a [Operand],
-    /// The arguments as they were given.
+    /// The arguments as passed.
     given: &'a Bound<'py, PyTuple>,
 }
 
 impl Call<'_, '_> {
-    /// What the function gives for every element of arrays that broadcast to `shape`, with as many axes each: how it is nested,
-    /// and its arrays.
+    /// Apply the function to every element of arrays that broadcast to `shape` and have as many axes.
+    ///
+    /// Returns the structure of its result, and the arrays.
     fn run(&self, arrays: &[Array], shape: &[usize]) -> PyResult<(Pytree, Vec<Array>)> {
         let Some((&length, inner)) = shape.split_first() else { return self.once(arrays) };
         let mut axes = Vec::with_capacity(arrays.len());
@@ -50,7 +51,7 @@ impl Call<'_, '_> {
         Ok((tree, stacked))
     }
 
-    /// What the function gives for scalars, which take the places of the arguments that are arrays.
+    /// Call the function once, with scalars in place of the array arguments.
     fn once(&self, scalars: &[Array]) -> PyResult<(Pytree, Vec<Array>)> {
         let py = self.function.py();
         let mut scalars = scalars.iter();
@@ -105,7 +106,7 @@ impl ScalarKernel {
         let shape = ops::broadcast_all("kernel", &arrays).or_raise()?[0].shape().clone();
         let call = Call { function: self.function.bind(py), arguments: &arguments, given: args };
         let (tree, outputs) = if arrays.iter().all(|array| *array.shape() == shape) && shape.ndim() > 1 {
-            // One axis for all: fewer steps, and the same elements.
+            // Merge the axes: fewer nested traces, and the same elements.
             let flat = arrays.iter().map(|array| ops::reshape(array, &[shape.size() as i64]));
             let (tree, outputs) =
                 call.run(&flat.collect::<umber_core::Result<Vec<_>>>().or_raise()?, &[shape.size()])?;
@@ -132,18 +133,43 @@ impl ScalarKernel {
     }
 }
 
-/// A kernel made of a Python function of scalars: called with arrays, it gives what the function gives for every element.
+/// Return an elementwise function of arrays made from a function of scalars.
 ///
-/// The arrays broadcast; numbers are handed on as they are. The function is followed once a call, on scalars without values, as
-/// `vmap` does, so it must choose by `where` rather than `if`; it returns one scalar array or several, nested as it likes. What it
-/// computes becomes one loop over the elements with vector instructions, and has derivatives.
+/// Parameters
+/// ----------
+/// function : callable
+///     Function of scalars: takes scalar arrays and numbers, and returns a scalar array, or a pytree (nested lists, tuples
+///     and dicts) of them.
 ///
-/// >>> import umber.core as mx
+/// Returns
+/// -------
+/// callable
+///     Takes arrays of broadcastable shapes and numbers, by position, and returns what `function` returns for every element.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `function` is not callable; from the returned function, if no argument is an array or one is passed by name.
+/// ValueError
+///     From the returned function: if the shapes cannot be broadcast, if `function` does not return scalar arrays, or if it
+///     reads the value of an argument.
+///
+/// See Also
+/// --------
+/// umber.core.vmap, umber.core.compile
+///
+/// Notes
+/// -----
+/// `function` is traced once per call, on scalars without values, so it must select with `where` instead of ``if``. Its
+/// operations are fused into one vectorised loop over the elements. Gradients and other transforms work.
+///
+/// Examples
+/// --------
 /// >>> @mx.fast.kernel
 /// ... def leaky(x, slope):
 /// ...     return mx.where(x > 0, x, slope * x)
-/// >>> leaky(mx.array([-2.0, 3.0]), 0.5).tolist()
-/// [-1.0, 3.0]
+/// >>> leaky(mx.array([-2.0, 3.0]), 0.5)
+/// array([-1, 3], dtype=float32)
 #[pyfunction]
 pub(crate) fn kernel<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, ScalarKernel>> {
     check_callable("kernel", function)?;

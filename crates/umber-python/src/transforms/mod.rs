@@ -34,10 +34,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     control_flow::register(module)
 }
 
-/// A mark of objects that are filled.
+/// Whether the fields of an object are initialised.
 ///
-/// Python makes the `__dict__` of an object before its fields are there, and may collect garbage meanwhile: then it asks
-/// an object whose memory is all zero what it holds.
+/// Python creates the `__dict__` of an object before its fields are initialised, and may collect garbage meanwhile: then
+/// `__traverse__` runs on zeroed memory.
 #[derive(Clone, Copy)]
 struct Initialized(bool);
 
@@ -49,11 +49,12 @@ impl Initialized {
     }
 }
 
-/// Bytes of stack that a function of the user's finds at least, for the kernels that it may run.
+/// Minimum stack, in bytes, left for a user function and the kernels that it may run.
 const MIN_STACK: usize = 192 << 10;
 
-/// What a function of the user's returns. Where one calls itself through transforms without end, the interpreter's own
-/// limit may come later than the end of the stack.
+/// Call a user function.
+///
+/// Unbounded recursion through transforms may exhaust the stack before the interpreter's recursion limit is reached.
 pub(crate) fn call_user<'py>(
     fun: &Bound<'py, PyAny>,
     args: impl PyCallArgs<'py>,
@@ -70,7 +71,7 @@ pub(crate) fn call_user<'py>(
     fun.call(args, kwargs).map_err(|error| mark_final(fun.py(), error))
 }
 
-/// Refuse what cannot be called.
+/// Raise TypeError if `fun` is not callable.
 fn check_callable(op: &str, fun: &Bound<'_, PyAny>) -> PyResult<()> {
     if fun.is_callable() {
         return Ok(());
@@ -78,7 +79,7 @@ fn check_callable(op: &str, fun: &Bound<'_, PyAny>) -> PyResult<()> {
     Err(PyTypeError::new_err(format!("[{op}] got {}, expected a function", fun.get_type().name()?)))
 }
 
-/// A transformed function as an object that says of itself what `fun` does, as those of `functools.wraps` do.
+/// Create the object of a transformed function, with the metadata of `fun` as `functools.wraps` copies it.
 fn called_as<'py, T: PyClass + Into<PyClassInitializer<T>>>(
     made: T,
     fun: &Bound<'py, PyAny>,
@@ -88,7 +89,7 @@ fn called_as<'py, T: PyClass + Into<PyClassInitializer<T>>>(
     Ok(made)
 }
 
-/// Give an object the name, the place and the documentation of `fun`.
+/// Copy the name, the module and the documentation of `fun` to an object.
 fn call_as(made: &Bound<'_, PyAny>, fun: &Bound<'_, PyAny>) -> PyResult<()> {
     for name in ["__module__", "__name__", "__qualname__", "__doc__"] {
         if let Ok(value) = fun.getattr(name) {

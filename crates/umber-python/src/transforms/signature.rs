@@ -1,4 +1,4 @@
-//! Signature: what two calls must have in common, besides shapes and dtypes, to be answered by one graph.
+//! Signature: encodes what two calls must share, besides shapes and dtypes, to reuse one graph.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,10 +12,10 @@ use pyo3::types::{
 use crate::array::PyArray;
 use crate::pytree::{Pytree, check_depth};
 
-/// Objects that are known by their hash and equality have numbers; so many are remembered at once.
+/// Maximum number of remembered objects that are compared by hash and equality.
 const MAX_OBJECTS: usize = 4096;
 
-/// The numbers of objects that calls were made with. A number is never given twice.
+/// Numbers of the objects in calls. A number is never reused.
 pub(super) struct Objects {
     known: Py<PyDict>,
     next: AtomicU64,
@@ -26,12 +26,12 @@ impl Objects {
         Objects { known: PyDict::new(py).unbind(), next: AtomicU64::new(0) }
     }
 
-    /// What the garbage collector must know about.
+    /// The references that the garbage collector must visit.
     pub(super) fn known(&self) -> &Py<PyDict> {
         &self.known
     }
 
-    /// The number of what is equal to `value` and of its class.
+    /// The number of the objects of the class of `value` that are equal to it.
     fn number(&self, value: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = value.py();
         let known = self.known.bind(py);
@@ -59,7 +59,7 @@ impl Objects {
     }
 }
 
-/// Bytes that are equal for calls that see the same.
+/// Bytes that are equal for calls with equal structure and constants.
 pub(super) struct Signature<'a> {
     pub(super) bytes: Vec<u8>,
     objects: &'a Objects,
@@ -70,7 +70,7 @@ impl<'a> Signature<'a> {
         Signature { bytes: Vec::with_capacity(64), objects }
     }
 
-    /// A kind of thing and its bytes: of which none can be mistaken for others that follow.
+    /// Append a tag, a length and bytes: an unambiguous encoding.
     fn put(&mut self, kind: u8, bytes: &[u8]) {
         self.bytes.push(kind);
         self.bytes.extend((bytes.len() as u32).to_le_bytes());
@@ -82,7 +82,7 @@ impl<'a> Signature<'a> {
         self.bytes.extend((count as u32).to_le_bytes());
     }
 
-    /// What [`Signature::tree`] says of a call of `count` arrays by position.
+    /// Append the encoding that [`Signature::tree`] gives for a call with `count` positional arrays.
     pub(super) fn arrays(&mut self, count: usize) {
         self.begin(b'(', 2);
         self.begin(b'(', count);
@@ -117,7 +117,7 @@ impl<'a> Signature<'a> {
         Ok(())
     }
 
-    /// A value that is the same whenever its bytes are: long, since it has an arm for each kind of constant.
+    /// Append the encoding of a constant. Long, since it has a branch for each kind.
     pub(super) fn value(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
         if let Ok(text) = value.cast_exact::<PyString>() {
             // Text with lone surrogates has no UTF-8, but it has a hash.
@@ -177,7 +177,7 @@ impl<'a> Signature<'a> {
                 self.value(&value.getattr(name.cast::<PyString>()?)?, depth + 1)?;
             }
         } else if is_numpy_scalar(value) {
-            // Equal ones may differ in the sign of zero, and NaN equals nothing.
+            // By bytes: equal values may differ in the sign of zero, and NaN does not equal itself.
             self.object(value.get_type().as_any())?;
             self.put(b'n', value.call_method0("tobytes")?.cast::<PyBytes>()?.as_bytes());
         } else {
@@ -186,7 +186,7 @@ impl<'a> Signature<'a> {
         Ok(())
     }
 
-    /// The members in an order that does not depend on how they were put in.
+    /// Append the members in sorted order.
     fn set(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
         let mut members: Vec<Vec<u8>> = Vec::new();
         for item in value.try_iter()? {
@@ -209,7 +209,7 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// The fields of an object whose class is a dataclass: they tell what it is, hash or not.
+/// The fields of a dataclass instance, which identify it even without a hash.
 fn dataclass_fields<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
     if value.is_instance_of::<PyType>() {
         return None;
@@ -217,7 +217,7 @@ fn dataclass_fields<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>
     value.get_type().getattr("__dataclass_fields__").ok()?.cast_into::<PyDict>().ok()
 }
 
-/// Is it a number of one of NumPy's own types?
+/// Whether `value` is a NumPy scalar.
 fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> bool {
     let class = value.get_type();
     class.module().is_ok_and(|module| module == "numpy")

@@ -1,4 +1,4 @@
-//! The state of compiled functions: arrays in nested containers, which a function reads and changes besides its arguments.
+//! State of compiled functions: arrays in nested containers that a function reads and changes besides its arguments.
 
 use std::collections::HashSet;
 
@@ -14,18 +14,18 @@ use crate::array::PyArray;
 use crate::new_array::NewArray;
 use crate::pytree::check_depth;
 
-/// Where arrays are in nested containers, as one walk meets them.
+/// Positions of arrays in nested containers, in the order of a traversal.
 pub(super) enum StatePath {
-    /// Here.
+    /// An array at this position.
     Array,
-    /// Here, in the object that is there anyway: what was written into it, others who have it see.
+    /// An array object that the function updated in place: other references to it see the update.
     Written,
-    /// In what has these keys.
+    /// A container with these keys.
     CompileScope(Vec<(Py<PyAny>, StatePath)>),
 }
 
 impl StatePath {
-    /// Where arrays are now, given where they were.
+    /// Positions of arrays after the call, given those before it.
     pub(super) fn of(
         py: Python<'_>,
         places: &[StateSlot],
@@ -59,7 +59,7 @@ impl StatePath {
         }
     }
 
-    /// Put arrays where they belong. Into a tuple they go by changing the array objects there.
+    /// Store arrays at their positions. In a tuple, the existing array objects are updated.
     pub(super) fn fill(
         &self,
         value: &Bound<'_, PyAny>,
@@ -94,9 +94,10 @@ impl StatePath {
     }
 }
 
-/// Put something into a container. What a class does beside when its users do so has been done while the function was
-/// traced, or is none of its business, since a placeholder comes or goes: dicts are asked only for keys they lack, whose
-/// order they may keep themselves.
+/// Store an item in a container.
+///
+/// Existing keys of dicts bypass `__setitem__` of subclasses: its side effects already happened while the function was
+/// traced. New keys use it, because a subclass may track their order.
 fn set(container: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Ok(dict) = container.cast::<PyDict>() {
         if dict.is_exact_instance_of::<PyDict>() || dict.contains(key)? {
@@ -110,7 +111,7 @@ fn set(container: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>, value: &Bound<'_, P
     container.set_item(key, value)
 }
 
-/// What is in a container under a key, if anything is.
+/// Look up an item of a container.
 fn item<'py>(container: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     if let Ok(dict) = container.cast::<PyDict>() {
         return dict.get_item(key);
@@ -130,22 +131,22 @@ fn is_container(value: &Bound<'_, PyAny>) -> bool {
         || is_state(value)
 }
 
-/// Where an array is in nested containers: keys from the root.
+/// Position of an array in nested containers: keys from the root.
 type Path = Vec<Py<PyAny>>;
 
 /// An array in nested containers.
 pub(super) struct StateSlot {
     pub(super) path: Path,
     pub(super) object: Py<PyArray>,
-    /// What the object held when it was found there.
+    /// Content of the object when it was found.
     pub(super) value: Array,
-    /// Was the object made to show what a state object holds?
+    /// Whether the object was created to expose the content of a state object.
     is_shown: bool,
 }
 
 impl StateSlot {
-    /// Let the function find another array at this place of `root`: in the object that is there, since it may have it from
-    /// elsewhere, too.
+    /// Replace the array at this position of `root`: inside the existing object, to which the function may have other
+    /// references.
     pub(super) fn replace(&self, root: &Bound<'_, PyAny>, array: Array) -> PyResult<()> {
         let py = root.py();
         if self.is_shown {
@@ -156,19 +157,19 @@ impl StateSlot {
     }
 }
 
-/// Is it a state object of ours that holds one array, such as the random state?
+/// Whether `value` is a state object of umber, such as the random state.
 pub(super) fn is_state(value: &Bound<'_, PyAny>) -> bool {
     value.get_type().hasattr(intern!(value.py(), "__array_state__")).unwrap_or(false)
 }
 
-/// Nested containers as they were when they were looked at.
+/// Snapshot of nested containers.
 #[derive(Default)]
 pub(super) struct StateSnapshot {
     pub(super) places: Vec<StateSlot>,
     pub(super) containers: Vec<Container>,
 }
 
-/// A container, and what it held.
+/// A container, and a copy of its items.
 pub(super) struct Container {
     object: Py<PyAny>,
     /// A dict or a list of the same items.
@@ -247,14 +248,14 @@ impl StateSnapshot {
         self.places.iter().find(is_there).filter(|_| !place.is_shown)
     }
 
-    /// Where there is another array now.
+    /// Positions whose array changed.
     pub(super) fn changed(&self, py: Python<'_>, now: StateSnapshot) -> Vec<StateSlot> {
         let is_changed =
             |place: &StateSlot| self.same(py, place).is_none_or(|own| !own.value.is_same(&place.value));
         now.places.into_iter().filter(is_changed).collect()
     }
 
-    /// Make everything what it was, but for the containers that are among `others`.
+    /// Restore everything except the containers in `others`.
     pub(super) fn restore(&self, py: Python<'_>, others: &[Container]) -> PyResult<()> {
         let others: HashSet<_> = others.iter().map(|other| other.object.as_ptr()).collect();
         for container in self.containers.iter().filter(|own| !others.contains(&own.object.as_ptr())) {
@@ -265,15 +266,15 @@ impl StateSnapshot {
     }
 }
 
-/// A place that had an array before a call and has none after it.
+/// A position that had an array before a call and has none after it.
 pub(super) struct RemovedState {
     path: Path,
-    /// What is there instead, if anything is.
+    /// Its new content, if any.
     left: Option<Py<PyAny>>,
 }
 
 impl RemovedState {
-    /// Of a path from `root` that led to an array.
+    /// Check a path from `root` that led to an array.
     pub(super) fn of(root: &Bound<'_, PyAny>, path: &[Py<PyAny>]) -> PyResult<Option<RemovedState>> {
         let py = root.py();
         let mut value = root.clone();
@@ -316,7 +317,7 @@ impl RemovedState {
     }
 }
 
-/// Put an array where a path from `root` leads. Into a tuple it goes by changing the array object there.
+/// Store an array at a path from `root`. In a tuple, the existing array object is updated.
 pub(super) fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, PyArray>) -> PyResult<()> {
     let py = root.py();
     let Some((last, before)) = path.split_last() else {
@@ -334,7 +335,7 @@ pub(super) fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, 
     set(&container, last.bind(py), array.as_any())
 }
 
-/// Add the arrays of nested containers and how they are nested, as [`StateSnapshot`] finds them.
+/// Append the arrays of nested containers and their structure, in the order of [`StateSnapshot`].
 pub(super) fn gather(
     value: &Bound<'_, PyAny>,
     depth: usize,
@@ -355,7 +356,7 @@ pub(super) fn gather(
             let count = arrays.len();
             gather(&item, depth + 1, arrays, signature)?;
             if arrays.len() == count {
-                // Nothing there that the graph would see.
+                // No arrays inside: the graph does not depend on this entry.
                 signature.bytes.truncate(before);
             }
         }
@@ -378,7 +379,7 @@ pub(super) fn gather(
     Ok(())
 }
 
-/// Refuse what cannot hold an array, which would be left out without a word.
+/// Raise TypeError for a state that cannot hold arrays, which would otherwise be ignored silently.
 pub(super) fn check_state(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(value) = value else { return Ok(()) };
     let is_container = value.is_instance_of::<PyList>()

@@ -1,7 +1,7 @@
-//! Substitution: a function is called with the caller's own containers, whose arrays are replaced until it returns.
+//! Substitution: a function is called with the caller's own containers, whose arrays are replaced during the call.
 //!
-//! Lists and dicts stay the objects that they are, of whatever class, so that methods work and side effects last.
-//! Tuples cannot be changed and are rebuilt, keeping their class.
+//! Lists and dicts keep their identity and class, so that methods work and side effects persist. Tuples are immutable:
+//! they are rebuilt, keeping their class.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -17,10 +17,10 @@ use crate::array::PyArray;
 use crate::new_array::NewArray;
 use crate::pytree::{Pytree, can_descend, check_depth, tuple_class, tuple_of};
 
-/// The placeholders that stand in containers now, by address.
+/// The placeholders that are in containers now, by address.
 ///
-/// A thread that is given a container in which placeholders of another stand would put these back after its call, when
-/// they may be gone, and hide its own from the other: it works on a copy with the original arrays.
+/// If two threads use the same container, the second one must not restore the placeholders of the first, nor hide its own
+/// from it: it works on a copy with the original arrays.
 static STANDING: Mutex<Option<HashMap<usize, Standing>>> = Mutex::new(None);
 
 struct Standing {
@@ -36,12 +36,12 @@ fn address(object: &Bound<'_, PyAny>) -> usize {
     object.as_ptr() as usize
 }
 
-/// Let a placeholder be known that stands in the place of `before`.
+/// Register a placeholder that replaces `before`.
 fn stand(placeholder: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) {
     let mut all = standing();
     let all = all.get_or_insert_default();
     let thread = thread::current().id();
-    // Of what this thread put there before, in a call that is still running, others want the original, too.
+    // If `before` is a placeholder of an outer call of this thread, other threads need the original, too.
     let original = match all.get(&address(before)) {
         Some(earlier) => earlier.original.clone_ref(before.py()),
         None => before.clone().unbind(),
@@ -49,24 +49,24 @@ fn stand(placeholder: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) {
     all.insert(address(placeholder), Standing { thread, original });
 }
 
-/// The placeholders at these addresses stand nowhere any more.
+/// Unregister the placeholders at these addresses.
 fn leave(addresses: impl Iterator<Item = usize>) {
     let gone: Vec<Standing> = match standing().as_mut() {
         Some(all) => addresses.filter_map(|address| all.remove(&address)).collect(),
         None => Vec::new(),
     };
-    // Without the lock, since this may run finalizers.
+    // Drop after the lock is released, since this may run finalizers.
     drop(gone);
 }
 
-/// The object that a placeholder of another thread stands for.
+/// The original object of a placeholder of another thread.
 fn held_elsewhere<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let all = standing();
     let found = all.as_ref()?.get(&address(object))?;
     (found.thread != thread::current().id()).then(|| found.original.bind(object.py()).clone())
 }
 
-/// Do placeholders of another thread stand in this tree?
+/// Whether this tree contains placeholders of another thread.
 fn is_taken(tree: &Pytree) -> bool {
     let all = standing();
     let Some(all) = all.as_ref().filter(|all| !all.is_empty()) else { return false };
@@ -80,7 +80,7 @@ fn is_taken(tree: &Pytree) -> bool {
     is_taken
 }
 
-/// A value that a function is to be called with, and its tree. Containers that another thread has taken are copied.
+/// Return an argument for a function, and its tree. Containers in use by another thread are copied.
 pub(super) fn taken<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Pytree)> {
     let tree = Pytree::of(value)?;
     if !is_taken(&tree) {
@@ -91,7 +91,7 @@ pub(super) fn taken<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAn
     Ok((copied, tree))
 }
 
-/// A copy of the containers of a value, each of its class, around the same arrays and other leaves.
+/// Copy the containers of a value, keeping their classes and the leaves.
 fn copy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     copy_at(value, &mut HashMap::new(), 0)
 }
@@ -121,7 +121,7 @@ fn copy_at<'py>(
     Ok(copied)
 }
 
-/// A tuple of the class of `like`, with its attributes.
+/// Create a tuple of the class of `like`, with its attributes.
 fn tuple_like<'py>(like: &Bound<'py, PyTuple>, items: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     if items.iter().zip(like.iter()).all(|(item, own)| item.is(&own)) {
         return Ok(like.clone().into_any());
@@ -135,10 +135,10 @@ fn tuple_like<'py>(like: &Bound<'py, PyTuple>, items: Vec<Bound<'py, PyAny>>) ->
     Ok(made)
 }
 
-/// What takes the place of an item, if anything does.
+/// Replacement of an item, if any.
 type Replace<'r, 'py> = dyn FnMut(&Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> + 'r;
 
-/// Put what `replace` returns in place of the items of a list or dict, past whatever its class does on assignment.
+/// Replace the items of a list or dict by those that `replace` returns, bypassing `__setitem__` of its class.
 fn each_item<'py>(container: &Bound<'py, PyAny>, replace: &mut Replace<'_, 'py>) -> PyResult<()> {
     if let Ok(dict) = container.cast::<PyDict>() {
         let items: Vec<_> = dict.iter().collect();
@@ -149,7 +149,7 @@ fn each_item<'py>(container: &Bound<'py, PyAny>, replace: &mut Replace<'_, 'py>)
         }
     } else if let Ok(list) = container.cast::<PyList>() {
         for i in 0..list.len() {
-            // Nothing that is called here shortens the list, but another thread may.
+            // Another thread may shorten the list.
             let Ok(item) = list.get_item(i) else { break };
             if let Some(new) = replace(&item)?.filter(|new| !new.is(&item)) {
                 list.set_item(i, new)?;
@@ -159,8 +159,9 @@ fn each_item<'py>(container: &Bound<'py, PyAny>, replace: &mut Replace<'_, 'py>)
     Ok(())
 }
 
-/// Let each place of a call be an argument of its own: of a list or dict that is passed at several places, one of which is
-/// `chosen`, all places but the first chosen one get a copy.
+/// Make the arguments of a call distinct objects.
+///
+/// If a list or dict is passed several times, and one of them is `chosen`, all but the first chosen one become copies.
 pub(super) fn part(values: &mut [Bound<'_, PyAny>], chosen: &[usize]) -> PyResult<()> {
     for &first in chosen {
         let own = values[first].clone();
@@ -180,19 +181,19 @@ fn is_mutable(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>()
 }
 
-/// An object, and what it stands in the place of: the object that was there, or another that was put there before.
+/// A placeholder object, and the object that it replaced, which may be a placeholder itself.
 struct Replaced<'py> {
     new: Bound<'py, PyAny>,
     before: Bound<'py, PyAny>,
 }
 
-/// Arrays replaced in the caller's own containers. When this is dropped, those that are still there are put back.
+/// Arrays replaced in the caller's own containers; dropping this restores them.
 pub(super) struct Substitution<'py> {
     py: Python<'py>,
     replaced: Vec<Replaced<'py>>,
-    /// The placeholders, with the objects that were made to hold them.
+    /// The placeholders, with the objects created to hold them.
     placeholders: Vec<(Array, Bound<'py, PyAny>)>,
-    /// The lists and dicts that were looked into.
+    /// The lists and dicts that were traversed.
     containers: Vec<Bound<'py, PyAny>>,
 }
 
@@ -201,7 +202,7 @@ impl<'py> Substitution<'py> {
         Substitution { py, replaced: Vec::new(), placeholders: Vec::new(), containers: Vec::new() }
     }
 
-    /// `value` with the next of `arrays` in place of each array.
+    /// Replace each array of `value` by the next of `arrays`.
     pub(super) fn arrays(
         &mut self,
         value: &Bound<'py, PyAny>,
@@ -218,7 +219,7 @@ impl<'py> Substitution<'py> {
         if next.get() == arrays.len() { Ok(replaced) } else { Err(changed()) }
     }
 
-    /// `value` with an array that holds what `replace` returns in place of each leaf.
+    /// Replace each leaf of `value` by an array object with the content that `replace` returns.
     pub(super) fn leaves(
         &mut self,
         value: &Bound<'py, PyAny>,
@@ -257,7 +258,7 @@ impl<'py> Substitution<'py> {
         Ok(made)
     }
 
-    /// Put everything back that still stands in the containers, or in what the function put into them.
+    /// Restore all originals, in the containers and in objects that the function put into them.
     fn restore(&self) -> PyResult<()> {
         let mut originals: HashMap<usize, Bound<'py, PyAny>> = HashMap::new();
         for Replaced { new, before } in &self.replaced {
@@ -273,29 +274,29 @@ impl<'py> Substitution<'py> {
 
 impl Drop for Substitution<'_> {
     fn drop(&mut self) {
-        // Only the comparison of keys can fail: what was not reached then stays as the function left it.
+        // Only the comparison of keys can fail: items that were not reached stay as the function left them.
         if !self.containers.is_empty()
             && let Err(error) = self.restore()
         {
             error.write_unraisable(self.py, None);
         }
-        // Those in tuples, too, though nothing is put back there: an address means another object afterwards.
+        // Including those in tuples, which need no restoring: their addresses may be reused.
         leave(self.placeholders.iter().map(|(_, object)| address(object)));
     }
 }
 
-/// Arrays being put back.
+/// State of a restoration.
 struct Restoring<'py> {
     py: Python<'py>,
-    /// By the address of the object that was put in its place.
+    /// Originals by the address of their placeholder object.
     originals: HashMap<usize, Bound<'py, PyAny>>,
-    /// The addresses of objects by the placeholders that they were made to hold: others may hold these, too.
+    /// Addresses of objects by the placeholder that they hold: other objects may hold it, too.
     placeholders: HashMap<(usize, u32), usize>,
     seen: HashSet<usize>,
 }
 
 impl<'py> Restoring<'py> {
-    /// Put back what belongs in a list or dict, and in whatever it holds.
+    /// Restore the items of a list or dict, recursively.
     fn within(&mut self, container: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         if !can_descend(depth) || !self.seen.insert(address(container)) {
             return Ok(());
@@ -303,10 +304,10 @@ impl<'py> Restoring<'py> {
         each_item(container, &mut |item| self.original(item, depth + 1))
     }
 
-    /// What belongs in the place of an item, if anything else does.
+    /// Original of an item, if it is a placeholder.
     fn original(&mut self, item: &Bound<'py, PyAny>, depth: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Ok(array) = item.cast::<PyArray>() {
-            // An object that the function wrote into holds something else, and stays.
+            // An object that the function updated in place has other content, and stays.
             let object = self.placeholders.get(&array.get().get_cloned(self.py).id());
             return Ok(object.and_then(|object| self.originals.get(object)).cloned());
         }
@@ -322,7 +323,7 @@ impl<'py> Restoring<'py> {
         for item in tuple.iter() {
             items.push(self.original(&item, depth + 1)?.unwrap_or(item));
         }
-        // The very tuple that was there, unless the function wrote into an array in it.
+        // The original tuple, unless the function updated an array in it.
         if let Some(original) = self.originals.get(&address(item))
             && let Ok(own) = original.cast::<PyTuple>()
             && own.iter().zip(&items).all(|(own, item)| own.is(item))

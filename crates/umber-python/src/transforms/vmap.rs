@@ -14,7 +14,7 @@ use super::{call_user, called_as};
 use crate::enter::{OrRaise, to_exception};
 use crate::pytree::{Pytree, PytreePath, class_of, dict_of};
 
-/// A function that maps another over an axis of its arguments.
+/// Function that maps another over batch axes of its arguments.
 #[pyclass(name = "VmapFunction", module = "umber.core", frozen, dict, weakref)]
 struct VmapFunction {
     initialized: Initialized,
@@ -28,7 +28,7 @@ fn is_axis(axes: &Bound<'_, PyAny>) -> bool {
     axes.is_none() || (axes.is_instance_of::<PyInt>() && !axes.is_instance_of::<PyBool>())
 }
 
-/// The axis of every array in `tree`: `axes` is one for all, or a tree whose leaves stand for subtrees.
+/// Expand `axes` to one axis per array of `tree`: one value applies to all arrays of its subtree.
 pub(super) fn broadcast_axes<A>(
     op: &str,
     name: &str,
@@ -170,7 +170,7 @@ impl VmapFunction {
         let in_axes = self.in_axes.bind(py);
         let mut over =
             |tree: &Pytree, place| broadcast_axes("vmap", "in_axes", in_axes, tree, place, &mut axes);
-        // One dict of axes for one dict argument may be given without a tuple around it.
+        // For a single dict argument, a dict of axes is accepted without a tuple around it.
         match &positional {
             Pytree::Tuple(items, _) if items.len() == 1 && in_axes.is_instance_of::<PyDict>() => {
                 over(&items[0], &PytreePath::Root("args[0]"))?;
@@ -232,7 +232,7 @@ impl VmapFunction {
     }
 }
 
-/// Axes as given, `None` among them; 0 where none are.
+/// Axes as passed, which may be None; 0 if omitted.
 struct AxesArg(Option<Py<PyAny>>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for AxesArg {
@@ -249,11 +249,55 @@ impl AxesArg {
     }
 }
 
-/// A function that maps `fun` over axis `in_axes` of its arguments and stacks the results along `out_axes`.
+/// Return a function that applies another one to every element of a batch axis, vectorised.
 ///
-/// Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are,
-/// such as `({"a": 0, "b": None}, 1)`; of one result `out_axes` may be a tuple of one. Keyword arguments are mapped
-/// over their first axis.
+/// Parameters
+/// ----------
+/// fun : callable
+///     Function of one batch element. Returns arrays or a pytree (nested lists, tuples and dicts) of arrays.
+/// in_axes : int, None, or nested tuple, list or dict of them, optional
+///     Batch axis of each positional argument; None passes the whole argument to every element. One value applies to
+///     all, otherwise it is structured like the arguments, as in ``({"w": 0, "b": None}, 1)``. Default: 0.
+/// out_axes : int, None, or nested tuple, list or dict of them, optional
+///     Where each output gets its batch axis. None is for outputs that do not depend on the batch; these are returned
+///     once. For a single output a tuple of one is accepted. Default: 0.
+///
+/// Returns
+/// -------
+/// callable
+///     Takes the arguments of `fun` with batch axes and returns its results with batch axes. Keyword arguments are mapped
+///     over their first axis. Numbers are passed to every element as they are.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `fun` is not callable, or if `in_axes` or `out_axes` hold anything but integers and None.
+/// ValueError
+///     From the returned function: if batch axes have different lengths, if no argument has one, if the structure of
+///     the axes does not match, or if `out_axes` is None for an output that depends on the batch.
+/// IndexError
+///     From the returned function: if an axis is out of bounds.
+///
+/// See Also
+/// --------
+/// map, scan, jacrev
+///
+/// Notes
+/// -----
+/// `fun` runs once, on traced arrays without the batch axis, and every operation in it is replaced by one on the whole
+/// batch. The traced arrays have no values: ``x.item()``, ``if x > 0`` and conversion to NumPy raise ValueError. Select
+/// with `where` or `cond` instead.
+///
+/// Examples
+/// --------
+/// >>> mx.vmap(mx.inner)(mx.array([[1.0, 2.0], [3.0, 4.0]]), mx.array([[1.0, 1.0], [0.0, 1.0]]))
+/// array([3, 4], dtype=float32)
+/// >>> w = mx.array([1.0, 2.0])
+/// >>> x = mx.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+/// >>> mx.vmap(mx.grad(lambda w, x: mx.inner(w, x) ** 2), in_axes=(None, 0))(w, x)
+/// array([[2, 0],
+///        [0, 4],
+///        [6, 6]], dtype=float32)
 #[pyfunction]
 #[pyo3(
     signature = (fun, in_axes = AxesArg(None), out_axes = AxesArg(None)),

@@ -1,6 +1,6 @@
-//! Sums of products written with an index for each axis.
+//! Einstein summation.
 //!
-//! `ij,jk->ik` is a matrix product: an index that is not in the answer is summed over. Operands meet two at a time,
+//! `ij,jk->ik` is a matrix product: an index that is not in the result is summed over. Operands are contracted two at a time,
 //! each pair by one product of matrices (or elementwise if nothing is summed), in the order that [`order`] finds.
 
 mod order;
@@ -293,13 +293,13 @@ impl Term {
     }
 }
 
-/// The sum of products that a formula such as `ij,jk->ik` describes.
+/// Sum of products in Einstein notation, such as `ij,jk->ik`.
 ///
-/// Without an arrow the result has every index that occurs once, in alphabetical order. `...` stands for the axes
-/// that have no letter; they broadcast. An index twice in one term is its diagonal. Where one operand alone is summed over, small
-/// integers and bool widen to 32 bits, as in a sum.
+/// Without an arrow the result has every index that appears once, in alphabetical order. `...` stands for the axes
+/// without a letter, which broadcast. An index twice in one term selects the diagonal. Where a sum over a single
+/// operand is taken, small integers and bool widen to 32 bits, as in a sum.
 ///
-/// The dtype is the promoted one. Fails if the formula is not one, or does not fit the operands.
+/// The dtype is the promoted one. Fails if the formula is malformed or does not match the operands.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -338,10 +338,10 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
     transpose(&last.array, &order)
 }
 
-/// The order in which [`einsum`] multiplies, and what it costs.
+/// The order in which [`einsum`] multiplies, and its cost.
 #[derive(Clone, Debug)]
 pub struct EinsumPath {
-    /// Places, in the list of what is left, of what each product takes out; the product goes to the list's end.
+    /// For each product, the positions of its operands in the list of remaining arrays; the product is appended to that list.
     pub path: Vec<Vec<usize>>,
     formula: String,
     naive: (u128, u32),
@@ -358,7 +358,9 @@ impl fmt::Display for EinsumPath {
     }
 }
 
-/// The order in which [`einsum`] multiplies: the cheapest one for up to eight operands.
+/// Order in which [`einsum`] multiplies its operands, and a description of the cost.
+///
+/// For up to eight operands the order has the minimum cost.
 ///
 /// ```
 /// # use umber_core::{Array, DType, Shape, ops};

@@ -8,14 +8,14 @@ use crate::primitives::composite::{Attention, Composite, Parameter, lowest_of};
 use crate::primitives::rules::{binary, broadcast, cast, constant};
 use crate::primitives::select::Select;
 
-/// What queries see of the keys.
+/// Which keys a query attends to.
 #[derive(Clone, Copy, Debug)]
 pub enum Mask<'a> {
     /// All of them.
     Nothing,
-    /// The last query sees all keys, the one before all but the last, and so on.
+    /// The last query attends to all keys, the one before to all but the last, and so on.
     Causal,
-    /// Truth values, true where a query sees a key, or numbers that are added to the scores; broadcast to
+    /// bool, true where a query attends to a key, or numbers that are added to the scores; broadcast to
     /// `[..., heads, queries, keys]`.
     Array(&'a Array),
 }
@@ -25,7 +25,7 @@ pub enum Mask<'a> {
 pub struct Attend<'a> {
     /// Factor of the products of queries and keys.
     pub scale: f64,
-    /// What queries see.
+    /// Which keys a query attends to.
     pub mask: Mask<'a>,
     /// One score for each head that takes part in the softmax and has no value.
     pub sinks: Option<&'a Array>,
@@ -33,16 +33,18 @@ pub struct Attend<'a> {
 
 const OP: &str = "scaled_dot_product_attention";
 
-/// `softmax(scale * q k^T + mask) v` for every head, without a matrix of all scores.
+/// Scaled dot-product attention of every head: `softmax(scale * q k^T + mask) v`.
 ///
-/// `q` is `[..., heads, queries, features]`, `k` is `[..., key heads, keys, features]`, `v` is `[..., key heads, keys, values]`; the number
-/// of key heads divides that of heads, which share them in order; other axes broadcast. The result is
-/// `[..., heads, queries, values]` in the promoted dtype; the softmax is computed in float32 at least. A key is hidden from a
-/// query where a truth value is false, where the causal order says so, and where the number added is negative infinity or the
-/// lowest of its dtype, or takes the score below the lowest number of the dtype that computes. A query from which all keys are
-/// hidden gives the mean of all values, or zeros if there are sinks; no keys give zeros. Fails for shapes that do not fit and
-/// dtypes that are not real floating point. A. Vaswani et al., Attention Is All You Need, 2017; T. Dao et al., FlashAttention,
-/// 2022.
+/// `q` is `[..., heads, queries, features]`, `k` is `[..., key heads, keys, features]`, `v` is
+/// `[..., key heads, keys, values]`; the number of key heads divides that of heads, and consecutive heads share a key
+/// head; other axes broadcast. The result is `[..., heads, queries, values]` in the promoted dtype. The matrix of
+/// scores is not stored; the softmax is computed in float32 at least.
+///
+/// A key is hidden from a query where a bool mask is false, where the causal order says so, and where the added number
+/// is negative infinity or the minimum of its dtype, or takes the score below the minimum of the computing dtype. A
+/// query whose keys are all hidden gives the mean of all values, or zeros with sinks; without any keys the result is
+/// zero. Fails for shapes that do not match and dtypes that are not real floating point. A. Vaswani et al., Attention
+/// Is All You Need, 2017; T. Dao et al., FlashAttention, 2022.
 ///
 /// ```
 /// # use umber_core as umber;

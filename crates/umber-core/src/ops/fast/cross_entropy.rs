@@ -11,12 +11,12 @@ use crate::primitives::rules::{
 };
 use crate::primitives::select::Select;
 
-/// `log(sum(exp(x - m))) + (m - x[targets[i]])` for every row `x` of the logits with the maximum `m`: minus the logarithm of the
-/// softmax at the target.
+/// Cross entropy of logits and target classes: `logsumexp(x) - x[target]` for every row `x` of the logits.
 ///
-/// `logits` is `[..., classes]`, real floating point; `targets` are integers of the shape before the last axis. Computed and
-/// answered in float32, for float64 in float64, with the shape of `targets`. Targets equal to `ignored` have the loss 0 and no
-/// gradient. Fails for other shapes and dtypes; evaluation fails for targets that are no classes, negative ones included.
+/// Computed as `log(sum(exp(x - m))) + (m - x[target])` with the maximum `m`. `logits` is `[..., classes]`, real
+/// floating point; `targets` are integers of the shape before the last axis. The result has the shape of `targets`, in
+/// float64 for float64 and else in float32. Targets equal to `ignored` have the loss 0 and no gradient. Fails for other
+/// shapes and dtypes; evaluation fails for targets outside `[0, classes)`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -51,11 +51,11 @@ pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> R
     without_ignored(&add(&log, &sub(&max, &widened(&scores)?)?)?, is_ignored)
 }
 
-/// `-log_probs[i, targets[i]]` for every row `i`: the negative log-likelihood of the targets.
+/// Negative log-likelihood of target classes: `-log_probs[i, targets[i]]` for every row `i`.
 ///
-/// `log_probs` is `[..., classes]`; `targets` are integers of the shape before the last axis. The result has their shape and the
-/// dtype of `log_probs`. Targets equal to `ignored` have the loss 0 and no gradient. Fails for other shapes and dtypes; evaluation
-/// fails for targets that are no classes, negative ones included.
+/// `log_probs` is `[..., classes]`; `targets` are integers of the shape before the last axis. The result has their
+/// shape and the dtype of `log_probs`. Targets equal to `ignored` have the loss 0 and no gradient. Fails for other
+/// shapes and dtypes; evaluation fails for targets outside `[0, classes)`.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -6,7 +6,7 @@ use crate::graph::{Array, Inputs};
 use crate::primitives::composite::{Composite, GatedDelta};
 use crate::primitives::rules::{broadcast, cast, reshape};
 
-/// What [`gated_delta_update`] takes.
+/// The operands of [`gated_delta_update`].
 #[derive(Clone, Copy, Debug)]
 pub struct GatedDeltaUpdate<'a> {
     /// `[b, t, key heads, features]`.
@@ -15,9 +15,9 @@ pub struct GatedDeltaUpdate<'a> {
     pub k: &'a Array,
     /// `[b, t, heads, values]`.
     pub v: &'a Array,
-    /// What is left of the state, `[b, t, heads]` or `[b, t, heads, features]`.
+    /// Decay of the state, `[b, t, heads]` or `[b, t, heads, features]`.
     pub gamma: &'a Array,
-    /// How much is learnt, `[b, t, heads]`.
+    /// Learning rate, `[b, t, heads]`.
     pub beta: &'a Array,
     /// `[b, heads, values, features]`; zeros if there is none.
     pub initial_state: Option<&'a Array>,
@@ -25,12 +25,13 @@ pub struct GatedDeltaUpdate<'a> {
     pub mask: Option<&'a Array>,
 }
 
-/// A state `S` of each head taken through `t` steps: `S' = g S + b (v - g S k) k^T`, which answer `y = S' q`.
+/// Gated delta rule: update a state matrix of each head over `t` steps and read it with the queries.
 ///
-/// Answers all `y`, `[b, t, heads, values]` in the promoted dtype of `q` and `k`, and the last `S`, `[b, heads, values, features]` in
-/// float32, or float64 if there is one. Steps that the mask leaves out answer zeros and leave the state. The number of key
-/// heads divides that of heads. Fails for shapes that do not fit, and for complex numbers. S. Yang, J. Kautz and
-/// A. Hatamizadeh, Gated Delta Networks, 2024.
+/// Each step computes `S' = g S + b (v - g S k) k^T` and returns `y = S' q`. The result is all `y`,
+/// `[b, t, heads, values]` in the promoted dtype of `q` and `k`, and the last `S`, `[b, heads, values, features]` in
+/// float32, or float64 if an operand but the initial state is float64. Steps where the mask is false return zeros and
+/// keep the state. The number of key heads divides that of heads. Fails for shapes that do not match, and for complex
+/// dtypes. S. Yang, J. Kautz and A. Hatamizadeh, Gated Delta Networks, 2024.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Operations that are one kernel where a backend has it.
+//! Fused operations: a single kernel where the backend has one.
 
 mod attention;
 mod cross_entropy;

@@ -22,10 +22,10 @@ fn operands(op: &str, x: &Array, weights: &[Option<&Array>]) -> Result<Inputs> {
     given.into_iter().map(|array| cast(array, dtype)).collect()
 }
 
-/// `(x - mean) / sqrt(var + eps) * weight + bias` along the last axis; accumulates in float32 at least.
+/// Layer normalisation along the last axis: `(x - mean(x)) / sqrt(var(x) + eps) * weight + bias`.
 ///
-/// The shape of `x`, the promoted dtype; `weight` and `bias` are as long as the last axis. Fails for 0-d arrays, lengths
-/// that differ, and dtypes that are not real floating point.
+/// The shape of `x`, the promoted dtype; `weight` and `bias` are as long as the last axis. Accumulates in float32 at
+/// least. Fails for 0-d arrays, lengths that differ, and dtypes that are not real floating point.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -42,10 +42,10 @@ pub fn layer_norm(x: &Array, weight: Option<&Array>, bias: Option<&Array>, epsil
     record(Composite::LayerNorm(norm), inputs)
 }
 
-/// `x / sqrt(mean(x²) + eps) * weight` along the last axis; accumulates in float32 at least.
+/// Root mean square normalisation along the last axis: `x / sqrt(mean(x²) + eps) * weight`.
 ///
-/// The shape of `x`, the promoted dtype; `weight` is as long as the last axis. Fails for 0-d arrays, lengths that differ,
-/// and dtypes that are not real floating point.
+/// The shape of `x`, the promoted dtype; `weight` is as long as the last axis. Accumulates in float32 at least. Fails
+/// for 0-d arrays, lengths that differ, and dtypes that are not real floating point.
 ///
 /// ```
 /// # use umber_core as umber;

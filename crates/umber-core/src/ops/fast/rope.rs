@@ -1,4 +1,4 @@
-//! Rotary positions.
+//! Rotary position embeddings.
 
 use umber_types::{DType, Pairing, Result, Shape, ensure};
 
@@ -7,7 +7,7 @@ use crate::graph::{Array, Inputs};
 use crate::primitives::composite::{Composite, Parameter, Rope, Turn};
 use crate::primitives::rules::{cast, reshape};
 
-/// How far the angle of a pair moves from one position to the next.
+/// The angle between consecutive positions.
 #[derive(Clone, Copy, Debug)]
 pub enum Frequencies<'a> {
     /// By `base^(-2 i / dims)` for the pair `i`.
@@ -16,25 +16,26 @@ pub enum Frequencies<'a> {
     Explicit(&'a Array),
 }
 
-/// What turns, and how far.
+/// Which features are rotated, and by which angles.
 #[derive(Clone, Copy, Debug)]
 pub struct Rotation<'a> {
-    /// How many features turn, an even number.
+    /// The number of rotated features, an even number.
     pub dims: i64,
-    /// Which of them make a pair.
+    /// Which features form a pair.
     pub pairing: Pairing,
-    /// How far the pairs turn.
+    /// The angular frequencies of the pairs.
     pub frequencies: Frequencies<'a>,
     /// Factor of the positions.
     pub scale: f64,
 }
 
-/// `a [..., t, d]` with the first `dims` features turned, pair `i` by `(t + offset) * scale * base^(-2 i / dims)`, or divided by a
-/// given frequency; the other features stay.
+/// Rotary position embedding: rotate pairs of features by angles proportional to the position.
 ///
-/// `offset` is one integer, or one for each entry of the first axis. The result is like `a`. Angles are computed in float64, the
-/// rest in float32 at least. Fails for an odd number of features or more than there are, fewer than two axes, dtypes that are
-/// not real floating point, offsets that are no integers, and shapes that do not fit. J. Su et al., RoFormer, 2021.
+/// `a` is `[..., t, d]`. Pair `i` of its first `dims` features rotates by `(t + offset) * scale * base^(-2 i / dims)`,
+/// or by `(t + offset) * scale` over a given period; the other features stay. `offset` is one integer, or one for each
+/// entry of the first axis. The result is like `a`. Angles are computed in float64, the rotation in float32 at least.
+/// Fails for an odd or too large number of features, fewer than two axes, dtypes that are not real floating point,
+/// offsets that are not integers, and shapes that do not match. J. Su et al., RoFormer, 2021.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -7,7 +7,7 @@
 //! | 3 | `x[0] + 2 Σ x[j] cos(πj(2k+1) / 2n)` | `(-1)ᵏ x[n-1] + 2 Σ x[j] sin(π(j+1)(2k+1) / 2n)` |
 //! | 4 | `2 Σ x[j] cos(π(2j+1)(2k+1) / 4n)` | `2 Σ x[j] sin(π(2j+1)(2k+1) / 4n)` |
 //!
-//! The sums of type 3 leave out the term in front. Each is a Fourier transform of the line and its mirror image (J.
+//! An element in front of a sum is left out of the sum. Each is a Fourier transform of the line and its mirror image (J.
 //! Makhoul, A Fast Cosine Transform in One and Two Dimensions, 1980), whose cost and accuracy it has.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
@@ -24,7 +24,7 @@ use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::{reversed, slice_along};
 use umber_numerics::fft::Scaling;
 
-/// Which of the four symmetries of a line beyond its ends.
+/// Type of a transform: the symmetry of the extended input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CosineType {
     /// Mirrored at the end elements.
@@ -33,7 +33,7 @@ pub enum CosineType {
     Two,
     /// The inverse of the second.
     Three,
-    /// Half a step off in both.
+    /// Shifted by half a step in both domains.
     Four,
 }
 
@@ -72,13 +72,13 @@ impl CosineType {
 pub struct CosineOptions {
     /// Which type.
     pub kind: CosineType,
-    /// The length to which lines are cut or filled up with zeros.
+    /// Length to which the axis is truncated or zero-padded.
     pub length: Option<i64>,
     /// Along which axis.
     pub axis: i64,
-    /// Which direction divides by the length of the line with its mirror image.
+    /// Which direction divides by the period of the extended input.
     pub norm: Norm,
-    /// Are end elements scaled so that the matrix is orthogonal but for a factor? By default under [`Norm::Ortho`].
+    /// Scale the end elements so that the matrix is orthogonal up to a factor? By default under [`Norm::Ortho`].
     pub is_orthogonal: Option<bool>,
 }
 
@@ -276,10 +276,11 @@ fn inverted(op: &str, wave: Wave, a: &Array, options: CosineOptions) -> Result<A
     transformed(op, wave, a, inverse, options.norm.inverse())
 }
 
-/// The discrete cosine transform along an axis; float32, or float64 from float64. The parts of complex numbers are
-/// transformed each for itself.
+/// Discrete cosine transform along one axis.
 ///
-/// Fails for no numbers (fewer than two for type 1), or an axis that is not there.
+/// float32, or float64 for float64. Real and imaginary parts of complex input are transformed separately.
+///
+/// Fails for an empty axis (fewer than two elements for type 1), or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -295,7 +296,7 @@ pub fn dct(a: &Array, options: CosineOptions) -> Result<Array> {
     transformed("dct", Wave::Cosine, a, options, options.norm)
 }
 
-/// The inverse of [`dct`].
+/// Inverse of [`dct`] of the same type and norm.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -312,10 +313,11 @@ pub fn idct(a: &Array, options: CosineOptions) -> Result<Array> {
     inverted("idct", Wave::Cosine, a, options)
 }
 
-/// The discrete sine transform along an axis; float32, or float64 from float64. The parts of complex numbers are
-/// transformed each for itself.
+/// Discrete sine transform along one axis.
 ///
-/// Fails for no numbers, or an axis that is not there.
+/// float32, or float64 for float64. Real and imaginary parts of complex input are transformed separately.
+///
+/// Fails for an empty axis, or an axis that is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -331,7 +333,7 @@ pub fn dst(a: &Array, options: CosineOptions) -> Result<Array> {
     transformed("dst", Wave::Sine, a, options, options.norm)
 }
 
-/// The inverse of [`dst`].
+/// Inverse of [`dst`] of the same type and norm.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Which frequency stands where, and orders with frequency zero in the middle.
+//! Frequencies of the results of transforms, and orders with frequency zero in the middle.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, ensure};
@@ -27,9 +27,9 @@ fn frequencies(op: &str, n: i64, d: f64, count: i64, first_negative: i64, dtype:
     cast(&div(&places, &constant(&places, n as f64 * d))?, dtype)
 }
 
-/// The frequency of each result of [`super::fft`] of `n` numbers `d` apart: `0, 1, …, -2, -1` over `n d`.
+/// Frequencies of the results of [`super::fft`] in order: `0, 1, …, -2, -1` divided by `n d`.
 ///
-/// `[n]`. Fails if `n` is not positive, `d` is zero or the dtype not a real floating-point one.
+/// `[n]`. Fails if `n` is not positive, `d` is zero or the dtype is not real floating point.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -42,9 +42,9 @@ pub fn fftfreq(n: i64, d: f64, dtype: DType) -> Result<Array> {
     frequencies("fftfreq", n, d, n, n / 2 + n % 2, dtype)
 }
 
-/// The frequency of each result of [`super::rfft`] of `n` numbers `d` apart: `0, 1, …` over `n d`.
+/// Frequencies of the results of [`super::rfft`] in order: `0, 1, …, n / 2` divided by `n d`.
 ///
-/// `[n / 2 + 1]`. Fails if `n` is not positive, `d` is zero or the dtype not a real floating-point one.
+/// `[n / 2 + 1]`. Fails if `n` is not positive, `d` is zero or the dtype is not real floating point.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -70,9 +70,9 @@ fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64)
     roll(a, &shifts, Some(axes))
 }
 
-/// Frequency zero moved from the front to the middle of each axis, of all by default.
+/// Move frequency zero from the front to the middle of each axis.
 ///
-/// Shape and dtype stay. Fails if an axis is not there.
+/// All axes by default; shape and dtype stay. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -85,9 +85,9 @@ pub fn fftshift(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     shifted("fftshift", a, axes, |length| (length / 2) as i64)
 }
 
-/// Frequency zero moved from the middle to the front of each axis: the inverse of [`fftshift`].
+/// Move frequency zero from the middle to the front of each axis: the inverse of [`fftshift`].
 ///
-/// Shape and dtype stay. Fails if an axis is not there.
+/// All axes by default; shape and dtype stay. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Transforms of lines that are mirror images of themselves.
+//! Transforms of Hermitian input.
 
 use umber_types::Result;
 
@@ -6,10 +6,10 @@ use super::{Norm, Transform, one};
 use crate::graph::Array;
 use crate::primitives::rules::conj;
 
-/// The real transform of a line whose other half is the conjugate mirror image of the one given: `n` real numbers,
-/// `2 (length - 1)` by default.
+/// Discrete Fourier transform of Hermitian input, given by its first half: a real array of length `n`, by default
+/// `2 (length - 1)`.
 ///
-/// Fails if the axis is not there or `n` is not positive.
+/// Fails if the axis is out of bounds or `n` is not positive.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -25,9 +25,9 @@ pub fn hfft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     one("hfft", Transform::RealInverse, &conj(a)?, n, axis, norm.inverse())
 }
 
-/// The inverse of [`hfft`]: the first half of a line that is the conjugate mirror image of itself.
+/// Inverse of [`hfft`]: the first `n / 2 + 1` elements of the inverse transform of real input.
 ///
-/// `n / 2 + 1` complex numbers along the axis. Fails if the axis is not there or `n` is not positive.
+/// Fails if the axis is out of bounds or `n` is not positive.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,7 +1,7 @@
 //! Fourier transforms: along one axis, along several, of Hermitian lines, and of frames of a signal.
 //!
-//! Lengths that are not those of the array cut it or fill it up with zeros. Results are complex64, or complex128 from
-//! float64 and complex128; transforms to real numbers answer float32 or float64.
+//! Arrays are truncated or zero-padded to the length of a transform. Results are complex64, or complex128 from
+//! float64 and complex128; transforms to real numbers give float32 or float64.
 
 mod dct;
 mod frequencies;
@@ -26,13 +26,13 @@ use crate::primitives::fft::{Fft, natural_length};
 use crate::primitives::rules::cast;
 use crate::primitives::slice::slice_along;
 
-/// Which of the two directions divides by the length.
+/// Which direction of the transform divides by the length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Norm {
     /// The inverse one.
     #[default]
     Backward,
-    /// Both, by its root.
+    /// Both, by its square root.
     Ortho,
     /// The forward one.
     Forward,
@@ -88,7 +88,7 @@ fn readable(x: &Array, transform: Transform) -> Result<Array> {
     cast(x, dtype)
 }
 
-/// `x` cut or filled up with zeros to `length` along an axis.
+/// `x` truncated or zero-padded to `length` along an axis.
 fn fit(x: &Array, axis: usize, length: usize) -> Result<Array> {
     let given = x.shape()[axis];
     if length <= given {
@@ -98,7 +98,7 @@ fn fit(x: &Array, axis: usize, length: usize) -> Result<Array> {
     concatenate(smallvec::smallvec![x.clone(), zeros], axis)
 }
 
-/// A transform of lines of `length` numbers along `axis`.
+/// A transform of length `length` along `axis`.
 fn along(op: &str, transform: Transform, a: &Array, length: i64, axis: usize, norm: Norm) -> Result<Array> {
     ensure!(
         length > 0,
@@ -113,14 +113,14 @@ fn along(op: &str, transform: Transform, a: &Array, length: i64, axis: usize, no
     Fft { transform, scaling: norm.scaling(transform), axis, length }.apply(&x)
 }
 
-/// One of the four transforms along an axis, of `n` numbers if given; `op` names the function in errors.
+/// One of the four transforms along an axis, of length `n` if given; `op` names the function in errors.
 fn one(op: &str, transform: Transform, a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     let axis = normalize_axis(op, axis, a.ndim())?;
     let length = n.unwrap_or_else(|| natural_length(transform, a.shape()[axis]));
     along(op, transform, a, length, axis, norm)
 }
 
-/// The discrete Fourier transform `y[k] = Σ x[j] exp(-2πi jk / n)` along an axis.
+/// Discrete Fourier transform along one axis: `y[k] = Σ x[m] exp(-2πi mk / n)`.
 ///
 /// ```
 /// use umber_core::Array;
@@ -135,9 +135,9 @@ pub fn fft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     one("fft", Transform::Forward, a, n, axis, norm)
 }
 
-/// The inverse of [`fft`]: `x[j] = 1/n Σ y[k] exp(2πi jk / n)`.
+/// Inverse discrete Fourier transform along one axis: `x[m] = 1/n Σ y[k] exp(2πi mk / n)`.
 ///
-/// Fails if the axis is not there or `n` is not positive.
+/// Fails if the axis is out of bounds or `n` is not positive.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -152,11 +152,11 @@ pub fn ifft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     one("ifft", Transform::Inverse, a, n, axis, norm)
 }
 
-/// The first `n / 2 + 1` results of [`fft`] for real numbers, of which the others are mirror images.
+/// Discrete Fourier transform of real input along one axis: the `n / 2 + 1` non-negative frequencies.
 ///
-/// An imaginary part does not count.
+/// The other frequencies are the conjugates of these. The imaginary part of complex input is ignored.
 ///
-/// Fails if the axis is not there or `n` is not positive.
+/// Fails if the axis is out of bounds or `n` is not positive.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -173,7 +173,7 @@ pub fn rfft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     one("rfft", Transform::RealForward, a, n, axis, norm)
 }
 
-/// The inverse of [`rfft`]: `n` real numbers, `2 (length - 1)` by default.
+/// Inverse of [`rfft`]: a real array of length `n` along one axis, by default `2 (length - 1)`.
 ///
 /// ```
 /// use umber_core::Array;

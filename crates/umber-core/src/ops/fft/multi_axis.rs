@@ -63,7 +63,9 @@ fn complex(op: &str, transform: Transform, a: &Array, axes: &[(usize, i64)], nor
     axes.iter().rev().try_fold(a.clone(), |x, &(axis, n)| along(op, transform, &x, n, axis, norm))
 }
 
-/// [`super::fft`] along several axes. No axes at all leave the array as it is.
+/// Discrete Fourier transform along several axes.
+///
+/// Without any axes the array is returned unchanged.
 ///
 /// ```
 /// use umber_core::ops::fft::{AxesOf, Norm, fftn};
@@ -78,9 +80,9 @@ pub fn fftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
     named_fftn("fftn", Transform::Forward, a, axes, norm)
 }
 
-/// [`super::ifft`] along several axes.
+/// Inverse discrete Fourier transform along several axes.
 ///
-/// Fails if an axis is not there, or lengths are not positive or as many as axes.
+/// Fails if an axis is out of bounds, a length is not positive, or lengths and axes differ in number.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -100,10 +102,11 @@ fn named_fftn(op: &str, transform: Transform, a: &Array, axes: AxesOf<'_>, norm:
     complex(op, transform, a, &axes, norm)
 }
 
-/// [`super::rfft`] along the last of several axes, then [`super::fft`] along the others.
+/// Discrete Fourier transform of real input along several axes: [`super::rfft`] along the last, [`super::fft`] along
+/// the others.
 ///
-/// The last of the axes becomes `n / 2 + 1` long. Fails if an axis is not there, or lengths are not positive or as many as
-/// axes.
+/// The last of the axes becomes `n / 2 + 1` long. Fails if an axis is out of bounds, a length is not positive, or
+/// lengths and axes differ in number.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -121,10 +124,10 @@ pub fn rfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
     complex("rfftn", Transform::Forward, &half, others, norm)
 }
 
-/// The inverse of [`rfftn`]: [`super::ifft`] along all axes but the last, then [`super::irfft`] along that.
+/// Inverse of [`rfftn`]: [`super::ifft`] along all transformed axes but the last, then [`super::irfft`] along the last.
 ///
-/// The last axis becomes `2 (length - 1)` long unless a length says otherwise. Fails if an axis is not there, or lengths are
-/// not positive or as many as axes.
+/// The last axis becomes `2 (length - 1)` long unless a length is given. Fails if an axis is out of bounds, a length is
+/// not positive, or lengths and axes differ in number.
 ///
 /// ```
 /// # use umber_core as umber;

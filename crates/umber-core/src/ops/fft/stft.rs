@@ -1,4 +1,4 @@
-//! Transforms of the frames of a signal.
+//! Short-time Fourier transforms.
 
 use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
@@ -13,23 +13,23 @@ use crate::primitives::rules::{
 };
 use crate::primitives::slice::slice_along;
 
-/// Numbers in the longest frame: its numbers' places are listed one by one.
+/// The maximum length of a frame, whose indices are stored one by one.
 const LONGEST: i64 = 1 << 28;
 
-/// How a signal is cut into frames.
+/// How a signal is split into frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frames<'a> {
-    /// Numbers from the start of a frame to that of the next; a quarter of a frame by default.
+    /// Distance between the starts of consecutive frames; a quarter of a frame by default.
     pub hop: Option<i64>,
-    /// Length of a window of ones, if there is no other; that of a frame by default.
+    /// Length of the default window of ones; that of a frame by default.
     pub window_length: Option<i64>,
-    /// What frames are multiplied by: of one axis, at most as long as a frame, in whose middle it stands.
+    /// The window: of one axis, at most as long as a frame, and zero-padded on both sides to a frame.
     pub window: Option<&'a Array>,
-    /// Is the middle of frame `i` number `i * hop` of the signal (else its start)?
+    /// Is frame `i` centred on sample `i * hop`? Otherwise it starts there.
     pub centred: bool,
     /// Which direction divides.
     pub norm: Norm,
-    /// Only frequencies that are not negative?
+    /// Only the non-negative frequencies?
     pub onesided: Option<bool>,
 }
 
@@ -43,7 +43,7 @@ impl Frames<'_> {
         Ok(hop as usize)
     }
 
-    /// The window filled up to the length of a frame.
+    /// The window, zero-padded to the length of a frame.
     fn window_of(&self, op: &str, length: usize, dtype: DType) -> Result<Array> {
         let window = match self.window {
             Some(window) => {
@@ -78,17 +78,17 @@ impl Frames<'_> {
     }
 }
 
-/// For each number of each frame, its place in the signal: `[frames, length]`.
+/// The index in the signal of each sample of each frame: `[frames, length]`.
 fn places(frames: usize, length: usize, hop: usize) -> Result<Array> {
     let grid: Shape = [frames, length].into();
     let first = iota(&grid, 0)?;
     add(&mul(&first, &constant(&first, hop as i64))?, &iota(&grid, 1)?)
 }
 
-/// The transform of each frame of `length` numbers of a signal `[..., time]`: `[..., frequency, frame]`.
+/// Short-time Fourier transform: the transform of each windowed frame of the last axis.
 ///
-/// Real signals answer the frequencies that are not negative, unless all are asked for. A centred transform adds half a
-/// frame at both ends, made as `padding` says.
+/// `[..., time]` to `[..., frequency, frame]`, with frames of `length` samples. Real signals give the non-negative
+/// frequencies by default. A centred transform pads the signal by half a frame at both ends in the mode `padding`.
 ///
 /// ```
 /// use umber_core::ops::fft::{Frames, stft};
@@ -134,13 +134,14 @@ pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Res
     swap_last(&one(OP, transform, &windowed, None, -1, frames.norm)?)
 }
 
-/// Envelopes below this count as this: where windows leave a gap, nothing is known of the signal.
+/// Minimum of the sum of squared windows, which is zero where windows leave a gap.
 const MIN_ENVELOPE: f64 = 1e-8;
 
-/// The real signal of frames `[..., frequency, frame]` as [`stft`] makes them, of `length` numbers if given.
+/// Inverse short-time Fourier transform: the real signal whose [`stft`] is given.
 ///
-/// The transforms of the frames times the window, added where frames overlap, over the sum of the squared windows.
-/// `n_fft` is by default `2 (frequencies - 1)`, or as many as there are frequencies of both signs.
+/// The inverse transforms are multiplied by the window, added where frames overlap, and divided by the sum of the
+/// squared windows. The signal is truncated or zero-padded to `length` if given. `n_fft` is by default
+/// `2 (frequencies - 1)`, or the number of frequencies of a two-sided transform.
 ///
 /// Fails for fewer than two axes, no frames, a window longer than a frame, or lengths that are not positive.
 ///

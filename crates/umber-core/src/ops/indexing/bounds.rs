@@ -1,4 +1,4 @@
-//! What becomes of indices that lie outside.
+//! Treatment of indices out of bounds.
 
 use umber_types::shape::out_of_bounds;
 use umber_types::{DType, KeepAxes, Result};
@@ -8,22 +8,22 @@ use crate::graph::Array;
 use crate::ops::{clip, max, min, remainder};
 use crate::primitives::rules::{cast, constant};
 
-/// What becomes of an index that lies outside of an axis.
+/// The treatment of an index that is out of bounds of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OutOfBounds {
     /// It is an error.
     Raise,
-    /// It counts on from the other end.
+    /// It is taken modulo the length.
     Wrap,
-    /// It becomes the nearest index; negative ones do not count from the end.
+    /// It becomes the nearest valid index; negative indices do not count from the end.
     Clip,
 }
 
-/// `indices` as int64 with those outside of `0..length` treated; what is to raise is left to whoever uses them.
+/// `indices` as int64, those outside of `0..length` wrapped or clipped; in [`OutOfBounds::Raise`] the caller checks them.
 pub(crate) fn resolve_indices(op: &str, indices: &Array, length: usize, mode: OutOfBounds) -> Result<Array> {
     check_integers(op, indices)?;
     let length = length as i64;
-    // The greatest of uint64 are settled before they are cast, which would make them negative.
+    // Large uint64 indices are treated before the cast, which would make them negative.
     let indices =
         if indices.dtype() == DType::UInt64 { indices.clone() } else { cast(indices, DType::Int64)? };
     let resolved = match mode {
@@ -37,15 +37,15 @@ pub(crate) fn resolve_indices(op: &str, indices: &Array, length: usize, mode: Ou
     cast(&resolved, DType::Int64)
 }
 
-/// Refuse indices outside of an axis where they have their values: later would be too late for whoever writes, since
-/// the array that is written to would be lost.
+/// Fail for indices out of bounds of an axis, if their values are known. Updates check them early: a failure at evaluation
+/// would lose the array that is written to.
 pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize) -> Result<()> {
     const FEW: usize = 1 << 10;
     if !indices.is_evaluated() || indices.is_externally_mutable() {
         return Ok(());
     }
     let known = length as i128;
-    // Of many the extremes say enough, and kernels find them faster.
+    // For many indices the minimum and maximum suffice, and kernels find them faster.
     let telling = if indices.size() <= FEW {
         vec![indices.clone()]
     } else {

@@ -15,10 +15,10 @@ use crate::primitives::select::Select;
 use crate::primitives::slice::{Window, slice, slice_along};
 use crate::primitives::slice_update::slice_update;
 
-/// The elements of `a` at `indices` along an axis, or of the flattened array. The axes of the indices stand where the
-/// axis was.
+/// Take elements of an array at indices along an axis.
 ///
-/// The dtype stays. Fails for indices that are not integers, or that lie outside (when evaluated if need be).
+/// `None` means the flattened array. The axes of the indices replace the axis. The dtype is that of `a`. Fails for indices that
+/// are not integers; an index out of bounds fails when the result is evaluated.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -50,7 +50,7 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
     rules::transpose(&read, &order.collect::<SmallVec<[usize; 6]>>())
 }
 
-/// [`take`] with a mode for indices that lie outside.
+/// [`take`] with a mode for indices out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -64,7 +64,7 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// As of [`take`], and where there are indices but no elements.
+/// Where [`take`] fails, and if there are indices but no elements.
 pub fn take_within(a: &Array, indices: &Array, axis: Option<i64>, mode: OutOfBounds) -> Result<Array> {
     if mode == OutOfBounds::Raise {
         return take(a, indices, axis);
@@ -80,7 +80,7 @@ pub fn take_within(a: &Array, indices: &Array, axis: Option<i64>, mode: OutOfBou
     take(a, &resolve_indices("take", indices, length, mode)?, axis)
 }
 
-/// `a` and indices brought to shapes that differ along the axis alone; `None` flattens `a`.
+/// Broadcast `a` and the indices so that their shapes differ along the axis only; `None` flattens `a`.
 struct Aligned {
     source: Array,
     indices: Array,
@@ -101,7 +101,7 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
         indices.ndim(),
         source.ndim()
     );
-    // Beside the axis both broadcast to a common shape.
+    // Along the other axes both broadcast to a common shape.
     let Some(common) = source.shape().with(axis, 1).broadcast(&indices.shape().with(axis, 1)) else {
         bail!(
             Value(op),
@@ -115,10 +115,10 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
     Ok(Aligned { source, indices, axis })
 }
 
-/// Elements picked along an axis by indices of the array's own dimensions, or from the flattened array.
+/// Take elements along an axis with an index array that has the axes of the input.
 ///
-/// The shape is that of the indices, which broadcast with the array's other axes; the dtype stays. Fails for indices that
-/// are not integers, lie outside, or have another number of axes.
+/// `None` flattens the array. The shape is that of the indices, which broadcast with the other axes; the dtype is that of
+/// `a`. Fails for indices that are not integers, are out of bounds, or have another number of axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -133,9 +133,10 @@ pub fn take_along_axis(a: &Array, indices: &Array, axis: Option<i64>) -> Result<
     Places::along("take_along_axis", axis, indices).read(&source)
 }
 
-/// `a` with `values` set at indices along an axis, or in the flattened array. Values broadcast to the indices' shape.
+/// Return a copy of an array with values set along an axis at an index array.
 ///
-/// Shape and dtype are those of `a`. Fails where [`take_along_axis`] does, or if the values do not broadcast.
+/// `None` indexes the flattened array. Values broadcast to the shape of the indices; shape and dtype are those of `a`. Fails
+/// where [`take_along_axis`] does, and if the values do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -166,8 +167,8 @@ pub fn put_along_axis(a: &Array, indices: &Array, values: &Array, axis: Option<i
     rules::reshape(&places.write(ScatterKind::Set, &aligned.source, &values)?, a.shape().clone())
 }
 
-/// A block whose start is known only when it is evaluated: index arrays over the block, an indexed axis each, and
-/// the part of the array that the block covers along the other axes.
+/// A block whose start is known only at evaluation: an index array over the block for each indexed axis, and the part of
+/// the array that the block covers along the other axes.
 struct Block {
     op: &'static str,
     axes: SmallVec<[usize; 4]>,
@@ -201,7 +202,7 @@ impl Block {
             let axis = normalize_axis(op, axis, a.ndim())?;
             let place = sorted.iter().position(|&other| other == axis).expect("sorted holds the same axes");
             let first = rules::reshape(&slice_along(&starts, 0, number, 1)?, Shape::scalar())?;
-            // Places below zero would count from the end.
+            // Negative indices would count from the end.
             let length = NumberOfElements { axes: Axes::sorted([axis]), dtype: DType::Int64 }.record(a)?;
             let outside = rules::sub(&first, &length)?;
             let is_negative = binary(BinaryKind::Less, &first, &constant(&first, 0))?;
@@ -220,17 +221,17 @@ impl Block {
         Places::grid(self.op, &self.axes, self.indices.clone())
     }
 
-    /// The order of axes that puts the indexed ones in front.
+    /// The permutation that moves the indexed axes to the front.
     fn order(&self) -> SmallVec<[usize; 6]> {
         let others = (0..self.window.lengths.ndim()).filter(|axis| !self.axes.contains(axis));
         self.axes.iter().copied().chain(others).collect()
     }
 }
 
-/// A block of `sizes` elements that starts at `start[i]` along `axes[i]`, at zero along the others.
+/// Extract a block of a given size that starts at computed indices.
 ///
-/// The starts are an array, so they may be computed. Fails if the block is larger than the array, or if it lies outside
-/// (when evaluated), a negative start included.
+/// The block has `sizes` elements and starts at `start[i]` along `axes[i]`, at zero along the other axes. Fails if it is
+/// larger than the array, and, when it is evaluated, if it leaves the array; negative starts are out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -254,9 +255,10 @@ pub fn dynamic_slice(a: &Array, start: &Array, axes: &[i64], sizes: &[i64]) -> R
     rules::transpose(&read, &back)
 }
 
-/// `a` with the block that starts at `start[i]` along `axes[i]`, at zero along the others, set to `update`.
+/// Return a copy of an array with a block replaced that starts at computed indices.
 ///
-/// Shape and dtype are those of `a`. Fails where [`dynamic_slice`] does.
+/// The block starts at `start[i]` along `axes[i]`, at zero along the other axes. Shape and dtype are those of `a`. Fails
+/// where [`dynamic_slice`] does.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -14,9 +14,9 @@ use crate::primitives::linalg::{Determinant, SignedLog};
 use crate::primitives::rules::{cast, constant};
 use crate::primitives::slice::slice_along;
 
-/// The determinant of square matrices: zero for singular ones.
+/// Determinant of square matrices.
 ///
-/// `[..., n, n]` to `[...]`. Fails if the matrices are not square.
+/// `[..., n, n]` to `[...]`; zero for singular matrices. Fails if the matrices are not square.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -29,10 +29,10 @@ pub fn det(a: &Array) -> Result<Array> {
     rounded(&Array::record_one(Determinant, &[&square("det", a)?])?, a.dtype())
 }
 
-/// The determinant of square matrices as its sign (for complex ones the number of absolute value one that it points to)
-/// and the logarithm of its absolute value: `(0, -inf)` for singular ones, which have no gradient.
+/// Sign and logarithm of the absolute value of the determinant of square matrices.
 ///
-/// Fails if the matrices are not square.
+/// The sign of a complex determinant is a complex number of absolute value one. Singular matrices give `(0, -inf)` and
+/// have no gradient. Fails if the matrices are not square.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -48,10 +48,10 @@ pub fn slogdet(a: &Array) -> Result<(Array, Array)> {
     Ok((rounded(&outputs[0], a.dtype())?, rounded(&outputs[1], a.dtype())?))
 }
 
-/// The number of singular values above `tolerance` times the greatest, int32; without one, above `max(m, n)` rounding
-/// errors.
+/// Rank of matrices: the number of singular values above `tolerance` times the largest.
 ///
-/// `[..., m, n]` to `[...]`. Fails for fewer than two axes.
+/// int32; the default tolerance is `max(m, n)` times the machine epsilon. `[..., m, n]` to `[...]`. Fails for fewer
+/// than two axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -74,10 +74,12 @@ pub(super) fn rank_of(values: &Array, tolerance: f64) -> Result<Array> {
     ops::sum(&counts, Some(&[-1]), KeepAxes::No)
 }
 
-/// How much solving with `a` enlarges errors: `|a| |a⁻¹|` in a norm, by default the ratio of the greatest and the least
-/// singular value, for which matrices need not be square. Infinite for singular matrices.
+/// Condition number of matrices: `norm(a, p) * norm(inv(a), p)`.
 ///
-/// Fails for matrices without elements, and for others than square ones in another norm than by singular values.
+/// By default the ratio of the largest and the smallest singular value, for which matrices need not be square. Infinite
+/// for singular matrices, unless rounding hides that their smallest singular value is zero.
+///
+/// Fails for empty matrices, and for matrices that are not square in a norm that is not defined by singular values.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -16,11 +16,11 @@ fn triangle_of(op: &str, a: &Array, triangle: Triangle) -> Result<Array> {
     }
 }
 
-/// Eigenvalues in ascending order, real, and orthonormal eigenvectors, one a column, of Hermitian matrices of which one
-/// triangle is read.
+/// Real eigenvalues and orthonormal eigenvectors of Hermitian matrices.
 ///
-/// The gradient is Hermitian. Equal eigenvalues count as staying equal in it, which is right for what does not depend
-/// on the choice of vectors among them.
+/// Eigenvalues are in ascending order, eigenvectors one per column. Only one triangle is read. The gradient is
+/// Hermitian. Equal eigenvalues are treated as staying equal in it, which is right for functions that do not depend on
+/// the choice of vectors among them.
 ///
 /// `[..., n, n]` to `[..., n]` and `[..., n, n]`. Fails if the matrices are not square.
 ///
@@ -40,9 +40,9 @@ pub fn eigh(a: &Array, triangle: Triangle) -> Result<(Array, Array)> {
     Ok((rounded(&outputs[0], a.dtype())?, rounded(&outputs[1], a.dtype())?))
 }
 
-/// Eigenvalues in ascending order, real, of Hermitian matrices of which one triangle is read.
+/// Real eigenvalues of Hermitian matrices in ascending order.
 ///
-/// `[..., n, n]` to `[..., n]`. Fails if the matrices are not square.
+/// Only one triangle is read. `[..., n, n]` to `[..., n]`. Fails if the matrices are not square.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -57,10 +57,11 @@ pub fn eigvalsh(a: &Array, triangle: Triangle) -> Result<Array> {
     rounded(&Array::record_one(Eigh { has_vectors: false }, &[&x])?, a.dtype())
 }
 
-/// Complex eigenvalues and eigenvectors, one a column, of square matrices; complex128 for float64, else complex64.
+/// Complex eigenvalues and eigenvectors of square matrices.
 ///
-/// Vectors have length one and a real greatest element. The gradient needs a basis of eigenvectors; equal eigenvalues
-/// count as staying equal in it.
+/// complex128 for float64 and complex128, else complex64. Eigenvectors, one per column, have 2-norm one and a real
+/// element of largest magnitude. The gradient needs a basis of eigenvectors; equal eigenvalues are treated as staying
+/// equal in it.
 ///
 /// `[..., n, n]` to `[..., n]` and `[..., n, n]`. Fails if the matrices are not square.
 ///
@@ -78,9 +79,10 @@ pub fn eig(a: &Array) -> Result<(Array, Array)> {
     Ok((outputs[0].clone(), outputs[1].clone()))
 }
 
-/// Complex eigenvalues of square matrices; complex128 for float64, else complex64.
+/// Complex eigenvalues of square matrices.
 ///
-/// `[..., n, n]` to `[..., n]`, in no promised order. Fails if the matrices are not square.
+/// complex128 for float64 and complex128, else complex64. `[..., n, n]` to `[..., n]`, in no particular order. Fails if
+/// the matrices are not square.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -11,11 +11,11 @@ pub use crate::primitives::linalg::Basis;
 use crate::primitives::linalg::{self, Cholesky, Lu, Qr, Svd, Vectors, adjoint};
 use crate::primitives::rules::constant;
 
-/// The Cholesky factor of Hermitian positive definite matrices `[..., n, n]`: the lower triangular `L` with
-/// `a = L Lᴴ`, or the upper triangular `U` with `a = Uᴴ U`. Only that triangle of `a` is read.
+/// Cholesky factor of Hermitian positive definite matrices.
 ///
-/// A matrix that is not positive definite is an error at evaluation. The gradient is Hermitian: that of a function of
-/// Hermitian matrices.
+/// `[..., n, n]` to the lower triangular `L` with `a = L Lᴴ`, or the upper triangular `U` with `a = Uᴴ U`. Only that
+/// triangle of `a` is read. A matrix that is not positive definite is an error at evaluation. The gradient is
+/// Hermitian: that of a function of Hermitian matrices.
 ///
 /// ```
 /// use umber_core::ops::linalg::{Triangle, cholesky};
@@ -34,9 +34,9 @@ pub fn cholesky(a: &Array, triangle: Triangle) -> Result<Array> {
     rounded(&factor, a.dtype())
 }
 
-/// `a = q r` for matrices `[..., m, n]`: `q` with orthonormal columns, `r` upper triangular with a real diagonal.
+/// QR factorisation `a = q r`: orthonormal columns and an upper triangular matrix.
 ///
-/// The gradient needs the first `min(m, n)` columns to be independent.
+/// `[..., m, n]`; `r` has a real diagonal. The gradient needs the first `min(m, n)` columns to be linearly independent.
 ///
 /// Fails for fewer than two axes.
 ///
@@ -60,7 +60,7 @@ pub fn qr(a: &Array, basis: Basis) -> Result<(Array, Array)> {
 /// A factorisation `a = (l u)[rows]` of matrices `[..., m, n]`.
 #[derive(Clone, Debug)]
 pub struct LuFactors {
-    /// Where each row of `a` is in the product, uint32.
+    /// The row of `l u` that each row of `a` equals, uint32.
     pub rows: Array,
     /// Unit lower triangular, `[..., m, min(m, n)]`.
     pub lower: Array,
@@ -68,7 +68,7 @@ pub struct LuFactors {
     pub upper: Array,
 }
 
-/// LU factors with partial pivoting.
+/// LU factorisation with partial pivoting: `a = (l u)[rows]`.
 ///
 /// Fails for fewer than two axes; a singular matrix has factors, too.
 ///
@@ -91,10 +91,11 @@ pub fn lu(a: &Array) -> Result<LuFactors> {
     })
 }
 
-/// Both LU factors in one matrix, and the pivots: row `i` was exchanged with row `pivots[i]`, one after the other.
+/// LU factorisation with partial pivoting, both factors in one matrix.
 ///
-/// `[..., m, n]` to `[..., m, n]` and `[..., min(m, n)]`, uint32. The ones on the diagonal of the lower factor are not
-/// written. Fails for fewer than two axes.
+/// `[..., m, n]` to `[..., m, n]` and the pivots `[..., min(m, n)]`, uint32: row `i` was exchanged with row
+/// `pivots[i]`, for `i` in ascending order. The unit diagonal of the lower factor is not stored. Fails for fewer than
+/// two axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -121,10 +122,10 @@ pub struct SvdFactors {
     pub vh: Array,
 }
 
-/// The singular value decomposition of matrices `[..., m, n]`, with whole bases or with `min(m, n)` vectors of each.
+/// Singular value decomposition `a = u diag(values) vh`.
 ///
-/// Equal singular values count as staying equal in the gradient, which is right for what does not depend on the choice
-/// of vectors among them.
+/// `[..., m, n]`, with complete bases or with `min(m, n)` vectors of each. Equal singular values are treated as staying
+/// equal in the gradient, which is right for functions that do not depend on the choice of vectors among them.
 ///
 /// Fails for fewer than two axes.
 ///
@@ -153,9 +154,9 @@ pub fn svd(a: &Array, basis: Basis) -> Result<SvdFactors> {
     })
 }
 
-/// Singular values in descending order, real.
+/// Singular values of matrices in descending order.
 ///
-/// `[..., m, n]` to `[..., min(m, n)]`. Fails for fewer than two axes.
+/// Real. `[..., m, n]` to `[..., min(m, n)]`. Fails for fewer than two axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -169,8 +170,10 @@ pub fn svdvals(a: &Array) -> Result<Array> {
     rounded(&values_of(&x)?, a.dtype())
 }
 
-/// The [`svd`] of Hermitian matrices, of which the lower triangle is read: left singular vectors are eigenvectors, right
-/// ones the same but for the signs of the eigenvalues. The gradient is Hermitian.
+/// [`svd`] of Hermitian matrices, of which only the lower triangle is read.
+///
+/// Left singular vectors are eigenvectors; right ones differ from them only in the signs of the eigenvalues. The
+/// gradient is Hermitian.
 ///
 /// Fails if the matrices are not square.
 ///
@@ -200,9 +203,9 @@ pub fn svd_hermitian(a: &Array) -> Result<SvdFactors> {
     })
 }
 
-/// Singular values of Hermitian matrices, of which the lower triangle is read, in descending order.
+/// Singular values of Hermitian matrices in descending order.
 ///
-/// `[..., n, n]` to `[..., n]`. Fails if the matrices are not square.
+/// Only the lower triangle is read. `[..., n, n]` to `[..., n]`. Fails if the matrices are not square.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -215,7 +218,7 @@ pub fn svdvals_hermitian(a: &Array) -> Result<Array> {
     rounded(&sizes_of(&square("svd", a)?)?, a.dtype())
 }
 
-/// The sizes of eigenvalues in descending order, of matrices that are checked and promoted.
+/// Absolute values of the eigenvalues in descending order, for matrices that are checked and promoted.
 pub(super) fn sizes_of(x: &Array) -> Result<Array> {
     ops::sort(&ops::abs(&eigvalsh(x, Triangle::Lower)?)?, Some(-1), SortOrder::Descending)
 }

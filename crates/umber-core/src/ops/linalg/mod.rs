@@ -1,7 +1,7 @@
 //! Linear algebra: functions of the matrices along the last two axes.
 //!
 //! Integers and bool become float32; float16 and bfloat16 are computed in float32 and rounded at the end. A matrix
-//! without an answer (singular where it must not be) is an error at evaluation that names the matrix.
+//! without a result (singular where it must not be) is an error at evaluation that names the matrix.
 
 mod determinants;
 mod eigenvalues;
@@ -68,7 +68,7 @@ fn rounded(x: &Array, operand: DType) -> Result<Array> {
     if operand.is_half() && !x.dtype().is_complex() { cast(x, operand) } else { Ok(x.clone()) }
 }
 
-/// The distance of one from the next number of the dtype that `dtype` is computed in.
+/// The machine epsilon of the dtype that `dtype` is computed in.
 pub(crate) fn epsilon(dtype: DType) -> f64 {
     let is_double = computing(dtype).real() == DType::Float64;
     if is_double { f64::EPSILON } else { f64::from(f32::EPSILON) }

@@ -14,9 +14,9 @@ use crate::primitives::rules::{broadcast, cast, constant, power_of_two, reshape,
 /// Which norm, as users name it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
-    /// Of vectors `sum(|x|^p)^(1/p)` and its limits; of matrices induced by that, for `p` of ±1, ±2 and ±inf.
+    /// Of vectors `sum(|x|^p)^(1/p)` and its limits; of matrices the induced norm, for `p` of ±1, ±2 and ±inf.
     Number(f64),
-    /// Of matrices: the root of the sum of squares.
+    /// Of matrices: the square root of the sum of squares.
     Frobenius,
     /// Of matrices: the sum of singular values.
     Nuclear,
@@ -25,21 +25,21 @@ pub enum Order {
 /// A norm of matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixNorm {
-    /// The root of the sum of squares.
+    /// The square root of the sum of squares.
     Frobenius,
     /// The sum of singular values.
     Nuclear,
-    /// The greatest sum of a column's absolute values.
+    /// The maximum over columns of the sum of absolute values.
     MaxColumnSum,
-    /// The least sum of a column's absolute values.
+    /// The minimum over columns of the sum of absolute values.
     MinColumnSum,
-    /// The greatest sum of a row's absolute values.
+    /// The maximum over rows of the sum of absolute values.
     MaxRowSum,
-    /// The least sum of a row's absolute values.
+    /// The minimum over rows of the sum of absolute values.
     MinRowSum,
-    /// The greatest singular value.
+    /// The largest singular value.
     MaxSingularValue,
-    /// The least singular value.
+    /// The smallest singular value.
     MinSingularValue,
 }
 
@@ -73,13 +73,15 @@ impl MatrixNorm {
     }
 }
 
-/// The norm over one axis (of vectors) or two (of matrices: rows, then columns). Without axes that of a whole vector or
-/// matrix, and without an order too the root of the sum of all squares.
+/// Norm of vectors over one axis, or of matrices over two.
 ///
-/// Integers answer float32, complex numbers real ones. Nothing overflows unless the result does. The gradient of a norm
-/// of vectors at zero is zero; elements that tie for an extremum share its gradient.
+/// Matrix axes are rows, then columns. Without axes, that of a whole vector or matrix; without an order too, the 2-norm
+/// of all elements.
 ///
-/// Fails if an axis is not there, there are more than two, or the order is none of theirs.
+/// Integers give float32, complex numbers real ones. Intermediate results do not overflow where the norm is
+/// representable. The gradient of a vector norm at zero is zero; elements that tie for an extremum share its gradient.
+///
+/// Fails if an axis is out of bounds, there are more than two, or the order is not defined for them.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -125,10 +127,10 @@ pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxe
     finish(&out, a, &Axes::sorted(axes), keep)
 }
 
-/// The norm of vectors along some axes together, of all elements without any.
+/// Norm of vectors along one axis, several axes together, or all axes.
 ///
-/// `sum(|x|^p)^(1/p)`, its limits for `p` of ±inf, and for 0 the number of elements that are not zero. Fails if an axis is
-/// not there, or has no elements to take the greatest or least of.
+/// `sum(|x|^p)^(1/p)`, its limits for `p` of ±inf, and for 0 the number of non-zero elements. Fails if an axis is out
+/// of bounds, or the axes of a maximum or minimum are empty.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -149,9 +151,9 @@ pub fn vector_norm(a: &Array, order: f64, axes: Option<&[i64]>, keep: KeepAxes) 
     finish(&power_norm(&x, order, &axes)?, a, &axes, keep)
 }
 
-/// The norm of the matrices along the last two axes.
+/// Norm of the matrices along the last two axes.
 ///
-/// `[..., m, n]` to `[...]`. Fails for fewer than two axes, or an order that is none of matrices.
+/// `[..., m, n]` to `[...]`. Fails for fewer than two axes, or an order that is not a norm of matrices.
 ///
 /// ```
 /// # use umber_core as umber;

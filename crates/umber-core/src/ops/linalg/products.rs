@@ -12,7 +12,7 @@ use crate::primitives::linalg::{Expm, identity_of};
 use crate::primitives::rules::{broadcast, cast, move_axis, reshape, zeros_like};
 use crate::primitives::slice::slice_along;
 
-/// The exponential `1 + a + a²/2 + …` of square matrices.
+/// Matrix exponential `1 + a + a²/2! + …` of square matrices.
 ///
 /// Fails if the matrices are not square.
 ///
@@ -32,9 +32,10 @@ pub fn expm(a: &Array) -> Result<Array> {
     rounded(&cast(&exponential, x.dtype())?, a.dtype())
 }
 
-/// Square matrices to a whole power; negative ones are powers of the inverse. Integers wrap, and have no inverse.
+/// Integer power of square matrices.
 ///
-/// The dtype stays. Fails if the matrices are not square; a singular one to a negative power is an error at evaluation.
+/// Negative powers are powers of the inverse. Integers wrap, and their negative powers are float32. Fails if the
+/// matrices are not square; a singular matrix to a negative power is an error at evaluation.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -70,12 +71,11 @@ pub fn matrix_power(a: &Array, n: i64) -> Result<Array> {
     }
 }
 
-/// The product of several matrices in the order that takes the fewest multiplications; the first may be a row and the
-/// last a column.
+/// Product of two or more matrices in the order that needs the fewest multiplications.
 ///
-/// T. H. Cormen et al., "Introduction to Algorithms", chapter 15.2.
+/// The first may be a row and the last a column. T. H. Cormen et al., "Introduction to Algorithms", chapter 15.2.
 ///
-/// Fails for fewer than two arrays, others than matrices between the ends, or inner lengths that differ.
+/// Fails for fewer than two arrays, an inner array that is not a matrix, or inner dimensions that differ.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -155,9 +155,10 @@ fn multiply_chain(chain: &[Array], splits: &[Vec<usize>], from: usize, to: usize
     ops::matmul(&multiply_chain(chain, splits, from, split)?, &multiply_chain(chain, splits, split + 1, to)?)
 }
 
-/// The cross product of vectors of length 3 (or 2, with a third element of zero) along an axis; other axes broadcast.
+/// Cross product of vectors of length 3 (or 2, with a third element of 0).
 ///
-/// The dtype is the promoted one. Fails for vectors of another length, or other axes that do not broadcast.
+/// Vectors lie along an axis; other axes broadcast. The dtype is the promoted one. Fails for vectors of another length,
+/// or other axes that do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -182,7 +183,7 @@ pub struct CrossAxes {
     pub result: i64,
 }
 
-/// [`cross`] of vectors along an axis of each operand, into another of the result.
+/// [`cross`] of vectors along one axis of each operand, into another axis of the result.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Linear equations: inverses and what stands in for them.
+//! Linear equations, inverses and pseudo-inverses.
 
 use umber_numerics::linalg::{Form, OnSingular};
 use umber_types::{DType, KeepAxes, Result, Shape, bail, ensure, promote};
@@ -13,8 +13,10 @@ use crate::primitives::linalg::{
 };
 use crate::primitives::rules::{broadcast, cast, reshape, sub};
 
-/// The `x` with `a x = b` for square matrices `a` `[..., n, n]`: `b` is a vector `[n]` or matrices `[..., n, k]`, whose
-/// batch axes broadcast with those of `a`. A singular matrix is an error at evaluation.
+/// Solve the linear equations `a x = b` with square matrices `a`.
+///
+/// `a` is `[..., n, n]`, `b` a vector `[n]` or matrices `[..., n, k]`, whose batch axes broadcast with those of `a`. A
+/// singular matrix is an error at evaluation.
 ///
 /// ```
 /// use umber_core::{Array, ops::linalg::solve};
@@ -27,7 +29,9 @@ pub fn solve(a: &Array, b: &Array) -> Result<Array> {
     solve_as(Solve { form: Form::General, name: "solve" }, a, b)
 }
 
-/// [`solve`] for triangular matrices, of which one triangle is read. A zero on the diagonal is an error at evaluation.
+/// Solve the linear equations `a x = b` with triangular matrices `a`.
+///
+/// Only one triangle is read. A zero on the diagonal is an error at evaluation.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -96,9 +100,9 @@ fn meet_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     Ok((broadcast_to_common(a)?, broadcast_to_common(b)?))
 }
 
-/// The inverse of square matrices. A singular matrix is an error at evaluation.
+/// Inverse of square matrices.
 ///
-/// `[..., n, n]` to the same shape. Fails if the matrices are not square.
+/// `[..., n, n]` to the same shape. A singular matrix is an error at evaluation. Fails if the matrices are not square.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -118,7 +122,9 @@ pub(super) fn inverse_of(x: &Array, on_singular: OnSingular, name: &'static str)
     Array::record_one(Inverse { on_singular, name }, &[x])
 }
 
-/// The inverse of triangular matrices, of which one triangle is read. A zero on the diagonal is an error at evaluation.
+/// Inverse of triangular matrices.
+///
+/// Only one triangle is read. A zero on the diagonal is an error at evaluation.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -137,9 +143,10 @@ fn triangular_inverse(x: &Array, triangle: Triangle, name: &'static str) -> Resu
     Array::record_one(Solve { form: form_of(triangle), name }, &[x, &unit])
 }
 
-/// The inverse of the matrices `L Lᴴ` (or `Uᴴ U`) whose [`cholesky`](super::cholesky) factor is `a`.
+/// Inverse of the matrices whose Cholesky factor is given.
 ///
-/// A zero on the diagonal is an error at evaluation.
+/// These are `L Lᴴ`, or `Uᴴ U`, for a factor from [`cholesky`](super::cholesky). A zero on the diagonal is an error at
+/// evaluation.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -159,14 +166,15 @@ pub fn cholesky_inv(a: &Array, triangle: Triangle) -> Result<Array> {
     rounded(&product, a.dtype())
 }
 
-/// The default for [`pinv`], [`matrix_rank`](super::matrix_rank) and [`lstsq`]: rounding errors of the largest side.
+/// The default tolerance of [`pinv`], [`matrix_rank`](super::matrix_rank) and [`lstsq`]: `max(m, n)` times the machine epsilon.
 pub(super) fn default_tolerance(a: &Array) -> f64 {
     a.shape()[a.ndim() - 2..].iter().copied().max().unwrap_or(1) as f64 * epsilon(a.dtype())
 }
 
-/// The Moore-Penrose inverse `[..., n, m]` of matrices `[..., m, n]`. Singular values up to `tolerance` times the
-/// greatest count as zero; without one, up to `max(m, n)` rounding errors. The gradient is right where the rank does
-/// not change.
+/// Moore-Penrose pseudo-inverse of matrices.
+///
+/// `[..., m, n]` to `[..., n, m]`. Singular values up to `tolerance` times the largest count as zero; by default, up to
+/// `max(m, n)` times the machine epsilon. The gradient is right where the rank does not change.
 ///
 /// Fails for fewer than two axes.
 ///
@@ -184,10 +192,10 @@ pub fn pinv(a: &Array, tolerance: Option<f64>) -> Result<Array> {
     rounded(&Array::record_one(Pinv::new(tolerance), &[&x])?, a.dtype())
 }
 
-/// What [`lstsq`] answers.
+/// The results of [`lstsq`].
 #[derive(Clone, Debug)]
 pub struct LeastSquares {
-    /// The solution of least length, `[..., n]` or `[..., n, k]`.
+    /// The solution of minimum norm, `[..., n]` or `[..., n, k]`.
     pub solution: Array,
     /// The squares `|b - a x|²`, one for each right side, also if it is one. As NumPy's they are none for one matrix that
     /// is not of full rank, or has no more rows than columns.
@@ -198,12 +206,12 @@ pub struct LeastSquares {
     pub values: Array,
 }
 
-/// The `x` that makes `|b - a x|` least, for matrices `a` `[..., m, n]` and a vector `b` `[m]` or matrices
-/// `[..., m, k]`; the shortest of several.
+/// Least-squares solution of linear equations: the `x` that minimises `|b - a x|`.
 ///
-/// Singular values count as in [`pinv`]. A matrix of more rows than columns is evaluated, as its rank says how many
-/// residuals there are; inside `vmap` and `compile` it counts as of full rank. Fails if `b` has another number of rows
-/// than `a`.
+/// `a` is `[..., m, n]`, `b` a vector `[m]` or matrices `[..., m, k]`; of several solutions, that of minimum norm.
+/// Singular values count as in [`pinv`]. A matrix with more rows than columns is evaluated, as its rank decides the
+/// number of residuals; inside `vmap` and `compile`, full rank is assumed. Fails if `b` has another number of rows than
+/// `a`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -245,7 +253,7 @@ pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquare
     })
 }
 
-/// Does NumPy tell how far the right sides of one matrix are away?
+/// Does NumPy return residuals for this matrix?
 fn has_residuals(a: &Array, rank: &Array) -> Result<bool> {
     let (rows, columns) = (a.shape()[0], a.shape()[1]);
     if rows <= columns {

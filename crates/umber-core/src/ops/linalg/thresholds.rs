@@ -1,4 +1,4 @@
-//! Ranks and pseudo-inverses by any tolerance: every matrix may have one of its own, as the array API allows.
+//! Ranks and pseudo-inverses with a tolerance for each matrix, as the array API standard allows.
 
 use umber_types::{DType, KeepAxes, Result, ensure};
 
@@ -22,36 +22,36 @@ fn align_tolerances(op: &str, values: &Array, tolerances: &Array) -> Result<Arra
     ops::expand_dims(&cast(tolerances, values.dtype())?, &[-1])
 }
 
-/// Where singular values are above their matrix's tolerance times the greatest.
+/// Where singular values are above their matrix's tolerance times the largest singular value.
 fn counted(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
     let max_value = slice_along(values, axis, 0, length.min(1))?;
     ops::greater(values, &ops::multiply(&max_value, &align_tolerances(op, values, tolerances)?)?)
 }
 
-/// Up to where singular values count as zero; an array has a number for each matrix, or one for all.
+/// The threshold up to which singular values count as zero; an array has a number for each matrix, or one for all.
 #[derive(Clone, Copy, Debug)]
 pub enum Threshold<'a> {
-    /// `max(m, n)` rounding errors of the greatest.
+    /// `max(m, n)` times the machine epsilon, relative to the largest singular value.
     Rounding,
-    /// A part of the greatest.
+    /// Relative to the largest singular value.
     Relative(&'a Array),
-    /// A number.
+    /// An absolute number.
     Absolute(&'a Array),
 }
 
-/// What is known of matrices.
+/// The symmetry of matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symmetry {
-    /// Nothing.
+    /// None is known.
     General,
-    /// They equal their adjoint, hence their lower triangle tells them: singular values are the sizes of eigenvalues.
+    /// Equal to their conjugate transpose: only the lower triangle is read, and singular values are absolute eigenvalues.
     Hermitian,
 }
 
-/// The number of singular values above a threshold, int32.
+/// Rank of matrices: the number of singular values above a threshold.
 ///
-/// `[..., m, n]` to `[...]`. Fails for fewer than two axes, for Hermitian matrices that are not square, and for
+/// int32. `[..., m, n]` to `[...]`. Fails for fewer than two axes, for Hermitian matrices that are not square, and for
 /// thresholds that are not real.
 ///
 /// ```
@@ -77,9 +77,10 @@ pub fn matrix_rank_above(a: &Array, threshold: Threshold<'_>, symmetry: Symmetry
     ops::sum(&cast(&is_counted, COUNT)?, Some(&[-1]), KeepAxes::No)
 }
 
-/// [`matrix_rank`](super::matrix_rank) with a relative tolerance for each matrix: `tolerances` broadcasts with the batch.
+/// [`matrix_rank`](super::matrix_rank) with a relative tolerance for each matrix.
 ///
-/// `[..., m, n]` and `[...]` to `[...]`, int32. Fails for fewer than two axes and for tolerances that are not real.
+/// `tolerances` broadcasts with the batch. `[..., m, n]` and `[...]` to `[...]`, int32. Fails for fewer than two axes
+/// and for tolerances that are not real.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -93,9 +94,10 @@ pub fn matrix_rank_within(a: &Array, tolerances: &Array) -> Result<Array> {
     matrix_rank_above(a, Threshold::Relative(tolerances), Symmetry::General)
 }
 
-/// [`pinv`](super::pinv) with a relative tolerance for each matrix: `tolerances` broadcasts with the batch.
+/// [`pinv`](super::pinv) with a relative tolerance for each matrix.
 ///
-/// `[..., m, n]` and `[...]` to `[..., n, m]`. Fails for fewer than two axes and for tolerances that are not real.
+/// `tolerances` broadcasts with the batch. `[..., m, n]` and `[...]` to `[..., n, m]`. Fails for fewer than two axes
+/// and for tolerances that are not real.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -109,10 +111,10 @@ pub fn pinv_within(a: &Array, tolerances: &Array) -> Result<Array> {
     inverted(&svd(&matrices("pinv", a)?, Basis::Reduced)?, tolerances, a.dtype())
 }
 
-/// [`pinv`](super::pinv) of Hermitian matrices, of which the lower triangle is read, with a relative tolerance for each
-/// matrix, or that of [`pinv`](super::pinv). The gradient is Hermitian.
+/// [`pinv`](super::pinv) of Hermitian matrices, of which only the lower triangle is read.
 ///
-/// `[..., n, n]` and `[...]` to `[..., n, n]`. Fails for matrices that are not square and tolerances that are not real.
+/// A relative tolerance may be given for each matrix. The gradient is Hermitian. `[..., n, n]` and `[...]` to
+/// `[..., n, n]`. Fails for matrices that are not square and tolerances that are not real.
 ///
 /// ```
 /// # use umber_core as umber;

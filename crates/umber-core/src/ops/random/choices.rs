@@ -1,4 +1,4 @@
-//! Draws of truth values, integers and classes.
+//! Draws of booleans, integers and classes.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, SortOrder, UnaryKind, bail, ensure};
@@ -15,9 +15,9 @@ use crate::primitives::rules::{add, binary, broadcast, cast, constant, mul, neg,
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 
-/// True with probability `p`; of the shape of `p` if none is given.
+/// Draw booleans that are true with probability `p`.
 ///
-/// Bool. Fails if `p` is not floating point or does not broadcast to the shape.
+/// Of the shape of `p` by default. Fails if `p` is not floating point or does not broadcast to the shape.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -52,10 +52,10 @@ pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Resul
 /// Up to here every whole number is a float32.
 const EXACT: f64 = 16_777_216.0;
 
-/// Integers in [low, high).
+/// Draw integers uniformly from `[low, high)`.
 ///
-/// Bounds of at most 2^24 in magnitude draw as MLX does, from a float32; wider ones draw 64 bits and are uniform to
-/// within `(high - low) / 2^64`. Where arrays of bounds have `low >= high`, the answer is `low`.
+/// Bounds of at most 2^24 in magnitude scale a float32 draw, as in MLX; larger bounds scale 64 random bits, with a bias
+/// of at most `(high - low) / 2^64`. Where arrays of bounds have `low >= high`, the result is `low`.
 ///
 /// ```
 /// use umber_core::ops::random::{key, randint};
@@ -172,21 +172,21 @@ fn wide_integers(low: &Array, high: &Array, dtype: DType, key: &Array) -> Result
     cast(&add(&low, &place)?, dtype)
 }
 
-/// How many classes to draw from each set of logits.
+/// The shape of a draw of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Samples<'a> {
     /// One.
     One,
     /// Results of this shape, to which the logits without their axis broadcast.
     Shape(&'a [i64]),
-    /// So many, along a new last axis.
+    /// This number of draws, along a new last axis.
     Count(i64),
 }
 
-/// Classes with probabilities `softmax(logits)` along an axis, as uint32.
+/// Draw class indices with probabilities `softmax(logits)` along an axis.
 ///
-/// One set of logits that answers with a shape inverts the running sum of the weights `exp(logits - max)`; otherwise
-/// the class is that of the greatest `logits + gumbel`. (MLX chooses so; either method fits all cases.)
+/// uint32. A single set of logits with a non-scalar result inverts the cumulative sum of `exp(logits - max)`; otherwise
+/// the result is `argmax(logits + gumbel)`. (This choice is MLX's; either method is right for all cases.)
 ///
 /// ```
 /// use umber_core::Array;
@@ -237,7 +237,7 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     reductions::argmax(&add(&noise, &logits)?, Some(drawn_axis as i64), KeepAxes::No)
 }
 
-/// `exp(logits - max)` of one axis in float32 (float64 stays); where the greatest logit is infinite, those that equal it weigh
+/// `exp(logits - max)` of one axis in float32 (float64 stays); where the maximum logit is infinite, those that equal it weigh
 /// one and all others nothing.
 fn relative_weights(logits: &Array) -> Result<Array> {
     let dtype = if logits.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
@@ -290,12 +290,13 @@ fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draw
     Ok(())
 }
 
-/// Places below `count` along one axis, for every index of `shape`, uniform or of the probabilities `weights`, as uint32.
+/// Draw integers below `count` at random, with or without replacement.
 ///
-/// Without replacement, weighted places are those with the greatest `log(weight) + gumbel` (Efraimidis and Spirakis,
-/// Information Processing Letters 97, 2006): each is drawn in proportion to its weight among those that are left.
+/// uint32 of `shape`, uniform or with probabilities `weights`. Without replacement, weighted items are those with the
+/// largest `log(weight) + gumbel` (Efraimidis and Spirakis, Information Processing Letters 97, 2006): each is drawn in
+/// proportion to its weight among the remaining ones.
 ///
-/// Weights that have values must sum to one; inside `vmap` and `compile`, where they have none, they count in proportion.
+/// Weights must sum to one. Inside `vmap` and `compile`, where their values are unknown, they are normalised instead.
 ///
 /// ```
 /// use umber_core::ops::random::{Replacement, choice, key};

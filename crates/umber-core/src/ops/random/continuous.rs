@@ -85,9 +85,9 @@ pub(super) fn broadcast_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) ->
     Ok((broadcast(a, shape)?, broadcast(b, shape)?))
 }
 
-/// Uniform in [low, high).
+/// Draw from the uniform distribution over `[low, high)`.
 ///
-/// The bounds broadcast to `shape`. Fails for a dtype that is not real floating point, or shapes that do not fit.
+/// The bounds broadcast to `shape`. Fails for a dtype that is not real floating point, or shapes that do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -106,9 +106,10 @@ pub fn uniform(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
     between("uniform", &key_or_next(key)?, &low, &high)
 }
 
-/// Normal with mean `loc` and standard deviation `scale`. Complex numbers have variance one half in each part.
+/// Draw from the normal distribution with mean `loc` and standard deviation `scale`.
 ///
-/// `loc` and `scale` broadcast with `shape`. Fails for a dtype that is not floating point.
+/// Complex numbers have variance one half in each part. `loc` and `scale` broadcast with `shape`. Fails for a dtype
+/// that is not floating point.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -173,9 +174,9 @@ fn complex_sample(key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
     add(&part(0)?, &times_i)
 }
 
-/// Normal with mean zero and standard deviation one, given that it lies in [lower, upper].
+/// Draw from the standard normal distribution truncated to `[lower, upper]`.
 ///
-/// The bounds broadcast to `shape`. Fails for a dtype that is not real floating point, or shapes that do not fit.
+/// The bounds broadcast to `shape`. Fails for a dtype that is not real floating point, or shapes that do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -208,7 +209,7 @@ pub fn truncated_normal(
     binary(BinaryKind::Maximum, &binary(BinaryKind::Minimum, &x, &upper)?, &lower)
 }
 
-/// The standard Gumbel distribution, that of the greatest of many.
+/// Draw from the standard Gumbel distribution: `-log(-log(u))` of a uniform `u`.
 ///
 /// Fails for a dtype that is not real floating point.
 ///
@@ -230,9 +231,9 @@ pub(super) fn gumbel_sample(op: &str, key: &Array, shape: &Shape, dtype: DType) 
     neg(&log(&neg(&log(&unit(op, key, shape, dtype)?)?)?)?)
 }
 
-/// The Laplace distribution around `loc`.
+/// Draw from the Laplace distribution with mean `loc` and scale `scale`.
 ///
-/// The density is `exp(-|x - loc| / scale) / (2 scale)`; without them `loc` is zero and `scale` one. They broadcast with
+/// The density is `exp(-|x - loc| / scale) / (2 scale)`; by default `loc` is zero and `scale` one. They broadcast with
 /// `shape`. Fails for a dtype that is not real floating point.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Distributions whose draws are made from others, or by rejection: each element has a stream of numbers of its own.
+//! Distributions that are drawn by transforming other draws, or by rejection with a random stream per element.
 
 use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Shape, UnaryKind, bail, ensure};
 
@@ -29,7 +29,7 @@ fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array
     broadcast(&cast_constant(value, DType::Float64)?, shape)
 }
 
-/// A constant parameter must be positive; of others each that is not answers NaN.
+/// A constant parameter must be positive; invalid elements of other parameters give NaN.
 fn check_positive(op: &str, name: &str, value: &Array) -> Result<()> {
     let is_positive =
         value.size() == 0 || value.constant().map(Scalar::as_f64).is_none_or(|value| value > 0.0);
@@ -57,9 +57,10 @@ fn two_keys(key: Option<&Array>) -> Result<[Array; 2]> {
     Ok([half(0)?, half(1)?])
 }
 
-/// Exponential with mean `scale`: `-scale log(1 - u)`.
+/// Draw from the exponential distribution with mean `scale`.
 ///
-/// Real numbers of 0 or more. Fails for a dtype that is not real floating point, or if `scale` does not broadcast to `shape`.
+/// Computed as `-scale log(1 - u)`. Fails for a dtype that is not real floating point, or if `scale` does not broadcast
+/// to `shape`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -84,10 +85,10 @@ pub fn exponential(shape: &[i64], dtype: DType, scale: Option<&Array>, key: Opti
     cast(&sample, dtype)
 }
 
-/// Gamma of shape parameter `a` and the given scale, of mean `a scale`.
+/// Draw from the gamma distribution with shape parameter `a` and scale `scale`.
 ///
-/// Drawn in float64 by rejection (Marsaglia and Tsang, ACM Transactions on Mathematical Software 26, 2000). Elements whose `a`
-/// is not positive are NaN. There is no derivative with respect to `a`.
+/// The mean is `a scale`. Drawn in float64 by rejection (Marsaglia and Tsang, ACM Transactions on Mathematical Software
+/// 26, 2000). Elements whose `a` is not positive are NaN. There is no derivative with respect to `a`.
 ///
 /// ```
 /// use umber_core::ops::random::{gamma, key};
@@ -117,11 +118,11 @@ pub fn gamma(
     cast(&sample, dtype)
 }
 
-/// Beta: `x / (x + y)` of a [`gamma`] draw `x` of parameter `a` and one `y` of parameter `b`, from their logarithms, so
-/// that small parameters do not underflow.
+/// Draw from the beta distribution with parameters `a` and `b`.
 ///
-/// Without a shape that of the parameters, broadcast. Fails for a dtype that is not real floating point, or a constant
-/// parameter that is not positive.
+/// Computed as `x / (x + y)` of [`gamma`] draws `x` and `y` with parameters `a` and `b`, from their logarithms, so that
+/// small parameters do not underflow. The default shape is the broadcast shape of the parameters. Fails for a dtype
+/// that is not real floating point, or a constant parameter that is not positive.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -145,11 +146,13 @@ pub fn beta(a: &Array, b: &Array, shape: Option<&[i64]>, dtype: DType, key: Opti
     cast(&unary(UnaryKind::Sigmoid, &sub(&x, &y)?)?, dtype)
 }
 
-/// Dirichlet: along the last axis, [`gamma`] draws of the parameters `alpha` over their sum. `shape` is that of the draw without
-/// its last axis.
+/// Draw probability vectors from the Dirichlet distribution.
 ///
-/// Fails for a dtype that is not real floating point, if `alpha` has no axes, or for an element that is not positive; where
-/// `alpha` is not computed yet its draws are NaN instead.
+/// Computed as [`gamma`] draws with the parameters `alpha`, divided by their sum along the last axis. `shape` is that
+/// of the result without its last axis.
+///
+/// Fails for a dtype that is not real floating point, if `alpha` has no axes, or for an element that is not positive.
+/// Where `alpha` has not been evaluated, the draws of such elements are NaN instead.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -182,13 +185,14 @@ pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option
     cast(&reductions::softmax(&logs, Some(&[-1]), Precision::Full)?, dtype)
 }
 
-/// Poisson of mean `rate`, as an integer or real dtype.
+/// Draw from the Poisson distribution with mean `rate`.
 ///
-/// Drawn by counting exponential waits for small rates and by transformed rejection (Hörmann, Insurance: Mathematics and
-/// Economics 12, 1993) for others. Elements whose rate is negative or NaN are -1 (the least value of an unsigned dtype);
-/// counts that an integer dtype cannot hold are its greatest number.
+/// Drawn by counting exponential waiting times for small rates and by transformed rejection (Hörmann, Insurance:
+/// Mathematics and Economics 12, 1993) for others. Elements whose rate is negative or NaN are -1, which wraps in
+/// unsigned dtypes; counts above the maximum of an integer dtype become the maximum.
 ///
-/// Fails for a constant rate that is NaN, below zero or above what an integer dtype holds, or for bool and complex dtypes.
+/// Fails for a constant rate that is NaN, negative or above the maximum of an integer dtype, or for bool and complex
+/// dtypes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -229,7 +233,7 @@ pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&A
     Array::record_one(Select, &[&is_above, &constant(&counts, most), &counts])
 }
 
-/// The greatest number of an integer dtype.
+/// The maximum of an integer dtype.
 fn greatest_of(dtype: DType) -> Scalar {
     let unused = 64 - 8 * dtype.size() as u32;
     if dtype.kind() == Kind::Unsigned {

@@ -1,4 +1,4 @@
-//! Draws of several correlated numbers.
+//! Draws of correlated vectors.
 
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Shape, bail, ensure};
@@ -12,11 +12,12 @@ use crate::primitives::rules::{cast, reshape};
 
 const OP: &str = "multivariate_normal";
 
-/// Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`, of shape `[..., d]`: `mean + z C`, where `z`
-/// is standard normal and `C` the symmetric square root of the covariance, by its singular value decomposition.
+/// Draw vectors from the multivariate normal distribution.
 ///
-/// `shape` is that of the result without its last axis; it broadcasts with the other axes of both. The covariance
-/// should be symmetric and positive semi-definite, which is not checked.
+/// Computed as `mean + z C`, where `z` is standard normal and `C` the symmetric square root of the covariance, by its
+/// singular value decomposition. The mean is `[..., d]`, the covariance `[..., d, d]`. `shape` is that of the result
+/// without its last axis; it broadcasts with the other axes of both. The covariance should be symmetric and positive
+/// semi-definite, which is not checked.
 ///
 /// ```
 /// # use umber_core as umber;

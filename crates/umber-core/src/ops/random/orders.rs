@@ -9,9 +9,9 @@ use crate::ops::sorting;
 use crate::primitives::gather::Places;
 use crate::primitives::rules::move_axis;
 
-/// The numbers below `count` in random order, as uint32.
+/// Return the integers below `count` in random order.
 ///
-/// Fails for a negative count.
+/// uint32. Fails for a negative count.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -26,9 +26,9 @@ pub fn permutation(count: i64, key: Option<&Array>) -> Result<Array> {
     sorting::argsort(&bits("permutation", &key_or_next(key)?, shape)?, Some(0), SortOrder::Ascending)
 }
 
-/// `a` with its parts along an axis in random order.
+/// Return the slices of an array along an axis in random order.
 ///
-/// Shape and dtype stay. Fails if the axis is not there.
+/// Shape and dtype stay. Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -45,9 +45,9 @@ pub fn permuted(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
     move_axis(&places.read(a)?, 0, axis)
 }
 
-/// A copy of `a` with its parts along an axis in random order: [`permuted`] under the name others give it.
+/// Alias of [`permuted`].
 ///
-/// Shape and dtype stay. Fails if the axis is not there.
+/// Shape and dtype stay. Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Keys, and the state that calls without a key draw from.
+//! Random keys, and the global state from which calls without a key draw.
 
 use std::sync::MutexGuard;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,9 +21,9 @@ fn lock() -> MutexGuard<'static, Option<Array>> {
     STATE.lock()
 }
 
-/// The key of a seed: its upper and its lower 32 bits.
+/// Make a random key from a seed.
 ///
-/// Shape (2,) and dtype uint32.
+/// The key holds the upper and the lower 32 bits of the seed. Shape (2,) and dtype uint32.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -35,9 +35,9 @@ pub fn key(seed: u64) -> Result<Array> {
     Array::from_slice(&[(seed >> 32) as u32, seed as u32], [2])
 }
 
-/// `count` keys from one, as rows.
+/// Split a key into several independent keys.
 ///
-/// Shape (count, 2) and dtype uint32. Fails for a negative count or something that is not a key.
+/// One key per row: shape (count, 2) and dtype uint32. Fails for a negative count or an array that is not a key.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -51,7 +51,7 @@ pub fn split(key: &Array, count: i64) -> Result<Array> {
     bits("split", key, Shape::checked("split", &[count, 2])?)
 }
 
-/// Start the process-wide state from a seed.
+/// Set the global random key from a seed.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -68,13 +68,13 @@ pub fn seed(seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// A state nobody chose, different from run to run.
+/// An arbitrary initial state, different in each process.
 fn initial() -> Result<Array> {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     key(elapsed.as_nanos() as u64 ^ (u64::from(std::process::id()) << 32))
 }
 
-/// The process-wide state: a key.
+/// Return the global random key.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -91,9 +91,9 @@ pub fn state() -> Result<Array> {
     }
 }
 
-/// Replace the process-wide state.
+/// Replace the global random key.
 ///
-/// Fails for something that is not a key.
+/// Fails for an array that is not a key.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -116,7 +116,7 @@ fn fold_in(key: &Array, number: &Array) -> Result<Array> {
     bits("random", &binary(BinaryKind::BitwiseXor, key, &number)?, key.shape().clone())
 }
 
-/// The two keys that one splits in.
+/// The two keys into which one splits.
 ///
 /// Where its words are known, theirs are at once: draws that nobody computes then leave no chain of keys behind.
 fn halves(key: &Array) -> Result<[Array; 2]> {

@@ -1,4 +1,4 @@
-//! Elements that appear several times: broadcasting, tiling, repeating, grids, overlapping windows.
+//! Broadcasting, tiling, coordinate grids and strided views, in which elements appear several times.
 
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Shape, bail, ensure};
@@ -11,9 +11,9 @@ use crate::primitives::broadcast::Broadcast;
 use crate::primitives::gather::iota;
 use crate::primitives::rules;
 
-/// The array broadcast to a shape.
+/// Broadcast an array to a shape.
 ///
-/// A view: no element is copied. Fails if a length is neither one nor the asked-for one.
+/// The result is a view: no element is copied. Fails if a length of `a` is neither one nor that of `shape`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -33,7 +33,7 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
     view(a, &target)
 }
 
-/// `a` under a shape that it broadcasts to, never copied: a constant is not written out either.
+/// `a` broadcast to a shape, never copied; a constant is not expanded either.
 fn view(a: &Array, shape: &Shape) -> Result<Array> {
     if a.constant().is_none() || a.shape() == shape {
         return rules::broadcast(a, shape);
@@ -41,9 +41,9 @@ fn view(a: &Array, shape: &Shape) -> Result<Array> {
     Array::record_one(Broadcast { shape: shape.clone() }, &[a])
 }
 
-/// The shape that all of `shapes` broadcast to, that of a number for none.
+/// Compute the shape that all given shapes broadcast to.
 ///
-/// Fails if there is none.
+/// Without shapes the result is `()`. Fails if the shapes do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -69,7 +69,7 @@ pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
     Ok(together)
 }
 
-/// All arrays broadcast to their common shape.
+/// Broadcast arrays to their common shape.
 ///
 /// Fails if the shapes do not broadcast.
 ///
@@ -85,9 +85,10 @@ pub fn broadcast_arrays(arrays: &[&Array]) -> Result<Vec<Array>> {
     arrays.iter().map(|array| view(array, &shape)).collect()
 }
 
-/// The array `reps[i]` times along each axis. The shorter of `reps` and shape is filled up with ones in front.
+/// Repeat an array as a whole along its axes.
 ///
-/// The dtype stays. Fails for negative repetitions.
+/// `reps` has a number of repetitions for each axis. The shorter of `reps` and the shape is padded with ones in front. Fails
+/// for negative numbers.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -124,7 +125,7 @@ pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
     rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &expanded)?, shape)
 }
 
-/// Which coordinate comes first in a grid.
+/// The order of the axes of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MeshIndexing {
     /// Cartesian: the first array runs along the second axis.
@@ -133,7 +134,7 @@ pub enum MeshIndexing {
     Ij,
 }
 
-/// Are grids spread out?
+/// Dense or sparse coordinate grids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MeshKind {
     /// Every result has the shape of the grid.
@@ -142,9 +143,9 @@ pub enum MeshKind {
     Sparse,
 }
 
-/// Coordinates of a grid from the coordinates along each of its axes.
+/// Create coordinate arrays of a grid from the coordinates along its axes.
 ///
-/// Dtypes stay. Of arrays with several axes the elements are taken in row-major order.
+/// Each result has the dtype of its input. Arrays of several axes are flattened.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -175,10 +176,10 @@ pub fn meshgrid(arrays: &[&Array], kind: MeshKind, indexing: MeshIndexing) -> Re
     (0..count).map(one).collect()
 }
 
-/// Elements of the flattened array at `offset + Σ index * stride`; strides and offset count elements. By default the
-/// shape is that of `a`, and the strides are those of a dense array.
+/// View the flattened array with a given shape, strides and offset.
 ///
-/// Fails if it would reach outside.
+/// The element at `index` is that at `offset + Σ index * stride` of the flattened array; strides and offset count elements.
+/// By default the shape is that of `a`, and the strides are those of a row-major array. Fails if the view reaches outside.
 ///
 /// ```
 /// # use umber_core as umber;

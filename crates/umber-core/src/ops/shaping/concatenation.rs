@@ -1,4 +1,4 @@
-//! Arrays joined, and cut apart.
+//! Joining and splitting arrays.
 
 use smallvec::SmallVec;
 use umber_types::shape::{from_start, normalize_axis};
@@ -11,18 +11,19 @@ use crate::primitives::concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::slice_along;
 
-/// An array is cut into at most so many parts: each is an array of its own.
+/// The maximum number of parts of a split; each part is an array of its own.
 pub(in crate::ops) const MAX_PARTS: i64 = 1 << 24;
 
-/// The arrays in the one dtype that holds them all.
+/// The arrays in their promoted dtype.
 fn promoted(arrays: &[&Array]) -> Result<Inputs> {
     let dtype = arrays.iter().map(|array| array.dtype()).reduce(promote).unwrap_or(DType::Float32);
     arrays.iter().map(|array| cast_constant(array, dtype)).collect()
 }
 
-/// Arrays one after the other along an axis; `None` flattens them first.
+/// Join arrays along an existing axis.
 ///
-/// Dtypes are promoted. Fails for no arrays, or shapes that differ along another axis.
+/// `None` flattens the arrays first. The dtype is the promoted dtype of all arrays. Fails for no arrays, and for shapes
+/// that differ along another axis.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -63,9 +64,9 @@ pub fn concatenate(arrays: &[&Array], axis: Option<i64>) -> Result<Array> {
     concatenate::concatenate(promoted(arrays)?, axis)
 }
 
-/// Arrays of one shape along a new axis.
+/// Join arrays of one shape along a new axis.
 ///
-/// Dtypes are promoted. Fails for no arrays, or shapes that differ.
+/// The dtype is the promoted dtype of all arrays. Fails for no arrays, and for shapes that differ.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -91,7 +92,7 @@ pub fn stack(arrays: &[&Array], axis: i64) -> Result<Array> {
     concatenate::concatenate(parts, axis)
 }
 
-/// Where to cut.
+/// Where to split an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split<'a> {
     /// Into this many parts of equal length.
@@ -100,9 +101,9 @@ pub enum Split<'a> {
     Indices(&'a [i64]),
 }
 
-/// Cut an array apart along an axis.
+/// Split an array along an axis.
 ///
-/// The parts are views. Fails if the sections are not equal.
+/// The parts are views. Fails if the length of the axis is no multiple of the number of sections.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -149,7 +150,7 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
                 if end < start {
                     note_length_read(a, axis);
                 }
-                // Empty parts are slices, too: as constants they would hold on to the other lengths.
+                // Empty parts are slices, too: constants would fix the other lengths in a shape-generic trace.
                 parts.push(slice_along(a, axis, start, end.saturating_sub(start))?);
                 start = end;
             }
@@ -158,9 +159,9 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
     }
 }
 
-/// The parts of an array along an axis, without that axis.
+/// Split an array into its elements along an axis, and remove that axis.
 ///
-/// Fails if the axis is not there.
+/// Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -183,10 +184,10 @@ pub fn unstack(a: &Array, axis: i64) -> Result<Vec<Array>> {
     (0..length).map(part).collect()
 }
 
-/// Elements moved along axes by `shifts`, those pushed out at one end coming in at the other. `None` rolls the
-/// flattened array. One shift holds for every axis; several shifts for one axis add up.
+/// Shift elements along axes; elements that leave at one end reenter at the other.
 ///
-/// Shape and dtype stay. Fails if shifts and axes are not as many.
+/// `None` shifts the flattened array. One shift holds for every axis; several shifts of one axis add up. Shape and dtype are
+/// those of `a`. Fails if there are several shifts, but not as many as axes.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -16,8 +16,9 @@ use crate::primitives::select::Select;
 use crate::primitives::slice::{Window, slice};
 use crate::primitives::slice_update::slice_update;
 
-/// The diagonal `offset` above the main one of the matrices along two axes; it becomes the last axis.
+/// Extract a diagonal of the matrices along two axes.
 ///
+/// The two axes are removed, and the diagonal is the last axis. A positive `offset` counts diagonals above the main one.
 /// Fails for fewer than two axes, or one axis twice.
 ///
 /// ```
@@ -42,7 +43,7 @@ pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array>
     let (rows, columns) = (a.shape()[row], a.shape()[column]);
     let (first_row, first_column) = (offset.min(0).unsigned_abs() as usize, offset.max(0) as usize);
     let length = rows.saturating_sub(first_row).min(columns.saturating_sub(first_column));
-    // In a flattened matrix the diagonal goes on by one row and one column: `columns + 1` elements.
+    // In a flattened matrix neighbours on the diagonal are one row and one column apart: `columns + 1` elements.
     let mut flat = matrices.shape().clone();
     flat.remove(ndim - 1);
     flat.as_mut_slice()[ndim - 2] = rows * columns;
@@ -55,7 +56,7 @@ pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array>
     slice(&flat, window)
 }
 
-/// The `k`-th diagonal of a matrix, or the matrix with a vector as its `k`-th diagonal.
+/// Extract a diagonal of a matrix, or build a matrix with a vector on a diagonal.
 ///
 /// Fails for other than one or two axes.
 ///
@@ -85,7 +86,7 @@ pub fn diag(a: &Array, k: i64) -> Result<Array> {
     rules::reshape(&slice_update(ScatterKind::Set, &zeros, window, a)?, shape)
 }
 
-/// A matrix with all elements of `a` one after the other on its `k`-th diagonal.
+/// Build a matrix with the elements of the flattened input on a diagonal.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -99,19 +100,21 @@ pub fn diagflat(a: &Array, k: i64) -> Result<Array> {
     with_op("diagflat", diag(&rules::reshape(a, [a.size()])?, k))
 }
 
-/// Where the diagonal of a tall matrix ends.
+/// The extent of the diagonal of a matrix with more rows than columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiagonalEnd {
     /// At the last column.
     LastColumn,
-    /// It begins again below, after one row without it.
+    /// It starts again at the first column, after one row without it.
     BeginsAgain,
 }
 
-/// `a` with its main diagonal (`a[i, i, …]`) set to `values`, which begin again when they are used up.
+/// Copy an array with its main diagonal (`a[i, i, …]`) set to values.
+///
+/// Values are repeated if there are fewer than diagonal elements.
 ///
 /// # Errors
-/// Where `a` has fewer than two axes, or more that differ in length, or there are no values.
+/// If `a` has fewer than two axes, or more than two of different length, or there are no values.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -148,10 +151,10 @@ pub fn fill_diagonal(a: &Array, values: &Array, end: DiagonalEnd) -> Result<Arra
     rules::reshape(&slice_update(ScatterKind::Set, &flat, window, &values)?, shape.clone())
 }
 
-/// The sum of the diagonal `offset` above the main one of the matrices along two axes, in the dtype asked for or in
-/// that of a sum.
+/// Sum of the elements on a diagonal of two axes.
 ///
-/// The other axes stay. Fails where [`diagonal`] does.
+/// The diagonal is `offset` above the main one. The dtype is the given one, or that of a sum; the other axes are
+/// kept. Fails where [`diagonal`] does.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -167,9 +170,9 @@ pub fn trace(a: &Array, offset: i64, axis1: i64, axis2: i64, dtype: Option<DType
     rules::cast(&summed, dtype.unwrap_or(summed.dtype()))
 }
 
-/// Zeros above the `k`-th diagonal of each matrix.
+/// Return the lower triangle of each matrix, with zeros above a diagonal.
 ///
-/// Shape and dtype stay. Fails for fewer than two axes.
+/// Shape and dtype are those of the input. Fails for fewer than two axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -183,9 +186,9 @@ pub fn tril(a: &Array, k: i64) -> Result<Array> {
     Array::record_one(Select, &[&mask, a, &rules::zeros_like(a)])
 }
 
-/// Zeros below the `k`-th diagonal of each matrix.
+/// Return the upper triangle of each matrix, with zeros below a diagonal.
 ///
-/// Shape and dtype stay. Fails for fewer than two axes.
+/// Shape and dtype are those of the input. Fails for fewer than two axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -199,7 +202,7 @@ pub fn triu(a: &Array, k: i64) -> Result<Array> {
     Array::record_one(Select, &[&mask, &rules::zeros_like(a), a])
 }
 
-/// The place of each element of `a` along an axis, computed from `a` and so right at other lengths, too.
+/// The index of each element of `a` along an axis, computed from `a` so that it is correct for other lengths, too.
 fn places_along(a: &Array, axis: usize) -> Result<Array> {
     let ones = rules::full_like(a, 1, DType::Int64);
     let (direction, extent) = (ScanDirection::Forward, ScanExtent::Inclusive);

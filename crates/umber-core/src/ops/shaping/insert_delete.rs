@@ -1,4 +1,4 @@
-//! Arrays with elements put in, taken out or added at the end.
+//! Inserting, deleting and appending elements.
 
 use umber_types::shape::{from_start, normalize_axis};
 use umber_types::{Result, ScatterKind, Shape, bail, ensure, error};
@@ -12,7 +12,7 @@ use crate::ops::promotion::cast_constant;
 use crate::primitives::rules;
 use crate::primitives::slice::slice_along;
 
-/// Along which axis `op` works: that of the flattened array if none is given.
+/// The axis along which `op` works: that of the flattened array if none is given.
 fn along(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
     match axis {
         Some(axis) => Ok((a.clone(), normalize_axis(op, axis, a.ndim())?)),
@@ -20,8 +20,8 @@ fn along(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
     }
 }
 
-/// The places that an index picks along an axis: one integer, a slice, or an array of integers or bool, whose values
-/// are evaluated. `limit` is the number of places there are.
+/// The indices that an integer, a slice, or an array of integers or bool selects along an axis of `limit` elements. An
+/// array is evaluated.
 fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<usize>> {
     let given = match index {
         Index::Int(place) => vec![*place],
@@ -71,10 +71,12 @@ fn places(places: impl IntoIterator<Item = usize>) -> Result<Array> {
     Array::from_slice(&places, [places.len()])
 }
 
-/// `a` without the elements that an index picks along an axis, or of the flattened array.
+/// Delete elements at given indices along an axis.
+///
+/// `None` means the flattened array.
 ///
 /// # Errors
-/// If an index lies outside, or a mask has another length than the axis; inside `vmap` or `compile`, where an index
+/// If an index is out of bounds, or a mask has another length than the axis; inside `vmap` and `compile`, where an index
 /// array has no value.
 ///
 /// ```
@@ -101,13 +103,14 @@ pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
     take(&a, &places((0..length).filter(|&place| stays[place]))?, Some(axis as i64))
 }
 
-/// `a` with `values`, in its dtype, put in before the elements that an index picks along an axis, or of the flattened
-/// array; the length of the axis means its end.
+/// Insert values before given indices along an axis.
 ///
-/// Values broadcast to as many places as are picked; at one place any number of values goes in.
+/// `None` means the flattened array. The length of the axis means its end. Values have the dtype of `a` and broadcast to as many
+/// elements as there are indices; at a single index any number of values is inserted.
 ///
 /// # Errors
-/// If an index lies outside, or values do not broadcast; inside `vmap` or `compile`, where an index array has no value.
+/// If an index is out of bounds, or the values do not broadcast; inside `vmap` and `compile`, where an index array has no
+/// value.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -141,7 +144,7 @@ pub fn insert(a: &Array, index: &Index, values: &Array, axis: Option<i64>) -> Re
         return concatenate(&parts, Some(axis as i64));
     }
     let values = fit(&values, &a.shape().with(axis, before.len()))?;
-    // Which element stands at each place of the result: one of `a`, or, counted behind those, one of `values`.
+    // The source of each element of the result: an index into `a` followed by `values`.
     let mut order: Vec<(usize, usize)> = before.iter().enumerate().map(|(i, &place)| (place, i)).collect();
     order.sort_unstable();
     let mut sources = Vec::with_capacity(length + before.len());
@@ -167,10 +170,12 @@ fn fit(values: &Array, shape: &Shape) -> Result<Array> {
     rules::broadcast(values, shape)
 }
 
-/// `values` behind the elements of `a` along an axis; both flattened if there is none.
+/// Append values to an array along an axis.
+///
+/// Both are flattened for `None`.
 ///
 /// # Errors
-/// If shapes differ along another axis.
+/// If the shapes differ along another axis.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -184,7 +189,9 @@ pub fn append(a: &Array, values: &Array, axis: Option<i64>) -> Result<Array> {
     concatenate(&[a, values], axis)
 }
 
-/// The elements of `a` in row-major order, begun again as often as needed, in another shape; zeros if `a` has none.
+/// Repeat or truncate the elements of an array to fill a new shape.
+///
+/// Elements are in row-major order, repeated from the start as often as necessary; zeros if `a` is empty.
 ///
 /// # Errors
 /// If a length is negative.
@@ -207,10 +214,10 @@ pub fn resize(a: &Array, shape: &[i64]) -> Result<Array> {
     rules::reshape(&slice_along(&repeated, 0, 0, shape.size())?, shape)
 }
 
-/// `a` with the elements at `places` of the flattened array set to `values`, which begin again when they are used up.
+/// `a` with the elements at indices `places` of the flattened array set to `values`, which are repeated as often as necessary.
 ///
 /// # Errors
-/// If there are places but no values.
+/// If there are indices but no values.
 pub(crate) fn set_cyclic(op: &str, a: &Array, places: &Array, values: &Array) -> Result<Array> {
     let count = places.size();
     ensure!(

@@ -1,4 +1,4 @@
-//! Shaping: the same elements under another shape, in another order, or several times.
+//! Shaping: reshaping, permuting, joining, splitting, padding and repeating.
 
 mod broadcasting;
 mod concatenation;
@@ -25,13 +25,13 @@ pub use reshaping::{
 
 use umber_types::{Result, error};
 
-/// Lengths as Python prints a tuple, also negative ones.
+/// Lengths formatted as a Python tuple; they may be negative.
 fn tuple(lengths: &[i64]) -> String {
     let inside: Vec<String> = lengths.iter().map(ToString::to_string).collect();
     format!("({}{})", inside.join(", "), if lengths.len() == 1 { "," } else { "" })
 }
 
-/// The length that an axis gets; fails if 64 bits do not hold it, and says what was `asked` for.
+/// The new length of an axis; fails if it exceeds 64 bits, with a message that contains `asked`.
 fn fitting(op: &str, length: Option<i64>, asked: impl FnOnce() -> String) -> Result<i64> {
     length.ok_or_else(|| {
         error!(Overflow(op), "got {}, expected no more elements than memory can address", asked())

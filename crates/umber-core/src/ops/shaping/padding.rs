@@ -1,4 +1,4 @@
-//! Arrays made larger at their borders.
+//! Padding: extending arrays at the ends of their axes.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::{DType, KeepAxes, Result, Scalar, ScatterKind, Shape, bail, ensure};
@@ -13,42 +13,42 @@ use crate::primitives::rules;
 use crate::primitives::slice::{Window, slice, slice_along};
 use crate::primitives::slice_update::slice_update;
 
-/// What stands in a border.
+/// The content of a border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PadMode {
     /// A given value.
     Constant,
     /// The element at the edge.
     Edge,
-    /// The elements mirrored at the edge element, which is not repeated.
+    /// The elements mirrored, without the edge element.
     Reflect,
-    /// The elements mirrored at the edge, the edge element included.
+    /// The elements mirrored, with the edge element.
     Symmetric,
-    /// The array again and again.
+    /// The elements of the opposite end, periodically.
     Wrap,
-    /// Even steps from the element at the edge to a given value at the end.
+    /// Equal steps from the element at the edge to a given value at the end.
     LinearRamp,
-    /// A statistic of the line, or of so many elements next to the border.
+    /// A statistic of the elements along the axis, or of this many elements next to the border.
     Statistic(PadStatistic, Option<usize>),
-    /// Whatever: zeros.
+    /// Unspecified values; zeros.
     Empty,
 }
 
-/// What a border is filled with that depends on the line.
+/// The statistic that fills a border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PadStatistic {
-    /// The greatest element.
+    /// The maximum.
     Maximum,
-    /// The mean; of integers rounded, halves to even.
+    /// The mean; for integers rounded, halves to even.
     Mean,
-    /// The median; of integers rounded, halves to even.
+    /// The median; for integers rounded, halves to even.
     Median,
-    /// The least element.
+    /// The minimum.
     Minimum,
 }
 
 impl PadMode {
-    /// Does it put into a border what is already there, so that there must be something?
+    /// Does the mode copy or combine existing elements, so that the axis must not be empty?
     fn needs_elements(self) -> bool {
         match self {
             PadMode::Constant | PadMode::Empty => false,
@@ -62,12 +62,14 @@ impl PadMode {
     }
 }
 
-/// The array with `widths[axis]` elements more before and after it; one pair holds for every axis. `value` is
-/// read by [`PadMode::Constant`], and by [`PadMode::LinearRamp`] as the number at the ends.
+/// Extend an array at the ends of its axes.
 ///
-/// Axes are padded one after the other, so that corners are what the last of their axes makes of the others' borders.
-/// The dtype stays. Fails for negative widths, another number of pairs, or a value that does not broadcast; for a border
-/// made of elements where there are none.
+/// `widths` has a pair (before, after) for each axis, or one pair for all. `value` is the constant of [`PadMode::Constant`]
+/// and the number at the ends of [`PadMode::LinearRamp`].
+///
+/// Axes are padded one after the other, so that corners depend on the borders of the earlier axes. The dtype is that of `a`.
+/// Fails for negative widths, another number of pairs, a value that does not broadcast, and a border that is made of
+/// elements where there are none.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -141,7 +143,7 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     Ok(padded)
 }
 
-/// `value` everywhere, as a view even where it is a constant: what the array covers of it need not be written before.
+/// `value` broadcast to the padded shape, always as a view, so that elements which the array covers are not written first.
 fn fill_like(value: &Array, shape: &Shape) -> Result<Array> {
     if value.shape() == shape {
         return Ok(value.clone());
@@ -149,7 +151,7 @@ fn fill_like(value: &Array, shape: &Shape) -> Result<Array> {
     Array::record_one(Broadcast { shape: shape.clone() }, &[value])
 }
 
-/// Refuse what a mode cannot do with an array that gets `shape`.
+/// Check that the mode can extend the array to `shape`.
 fn check_mode(a: &Array, shape: &Shape, mode: PadMode, value: &Array) -> Result<()> {
     if let PadMode::Statistic(_, Some(0)) = mode {
         bail!(Value("pad"), "got a statistic of 0 elements, expected at least one");
@@ -182,7 +184,7 @@ fn check_mode(a: &Array, shape: &Shape, mode: PadMode, value: &Array) -> Result<
     Ok(())
 }
 
-/// Which element stands at `place`, counted from the first element of an array of `length`?
+/// The index of the element that fills position `place`, counted from the first element of an axis of `length`.
 fn mirrored(mode: PadMode, place: i64, length: i64) -> usize {
     let found = match mode {
         PadMode::Wrap => place.rem_euclid(length),
@@ -203,7 +205,7 @@ fn mirrored(mode: PadMode, place: i64, length: i64) -> usize {
     found as usize
 }
 
-/// The elements at `places` along an axis: views of runs that go up, down or stay, concatenated.
+/// The elements at `places` along an axis: ascending, descending and constant runs become views, which are concatenated.
 fn assemble(a: &Array, axis: usize, places: &[usize]) -> Result<Array> {
     let mut parts = Inputs::new();
     let mut rest = places;
@@ -223,7 +225,7 @@ fn assemble(a: &Array, axis: usize, places: &[usize]) -> Result<Array> {
     concatenate(parts, axis)
 }
 
-/// Borders that go in even steps from an end value to the element at the edge, rounded down where they are integers.
+/// Borders of equal steps from an end value to the element at the edge; integers are rounded down.
 fn ramps(a: &Array, axis: usize, widths: [usize; 2], end: &Array) -> Result<[Array; 2]> {
     let dtype = a.dtype();
     let wide = if dtype.is_half() {
@@ -248,7 +250,7 @@ fn ramps(a: &Array, axis: usize, widths: [usize; 2], end: &Array) -> Result<[Arr
     Ok([ramp(widths[0], 0, false)?, ramp(widths[1], a.shape()[axis] - 1, true)?])
 }
 
-/// Borders of one statistic of each line, or of the elements next to the border.
+/// Borders of a statistic of the elements along the axis, or of those next to the border.
 fn levels(
     a: &Array,
     axis: usize,

@@ -1,4 +1,4 @@
-//! Elements repeated, all as often or each as often as it says.
+//! Repeating elements, all the same number of times or each with its own count.
 
 use smallvec::SmallVec;
 use umber_types::shape::normalize_axis;
@@ -13,9 +13,10 @@ use crate::primitives::gather::iota;
 use crate::primitives::rules;
 use crate::primitives::search::search;
 
-/// Each element `repeats` times along an axis, or along the flattened array.
+/// Repeat each element of an array.
 ///
-/// The axis becomes `repeats` times as long; the dtype stays. Fails if `repeats` is negative or the axis is not there.
+/// `None` means the flattened array. The axis becomes `repeats` times as long. Fails if `repeats` is negative or the axis is
+/// out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -43,13 +44,13 @@ pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
     rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &expanded)?, shape)
 }
 
-/// Each element along an axis, or of the flattened array, as often as its count says; one count serves all.
+/// Repeat each element along an axis, or of the flattened array, as often as its count says.
 ///
-/// The length of the result is the sum of the counts, which are evaluated.
+/// One count holds for all elements. The counts are evaluated; their sum is the length of the result.
 ///
 /// # Errors
-/// If the counts are not integers of one axis, none negative, one or as many as there are elements; inside `vmap` or
-/// `compile`, where they have no value.
+/// If the counts are not integers, one is negative, or there are neither one count nor one for each element; inside `vmap`
+/// and `compile`, where they have no value.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! The same elements under another shape or in another order.
+//! Reshaping, and permuting or reversing axes.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::shape::{from_start, normalize_axis};
@@ -11,7 +11,7 @@ use crate::primitives::concatenate::Concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::{Window, slice};
 
-/// The lengths a user asked for, one of which may be -1 and then follows from the number of elements.
+/// The requested lengths; one may be -1 and follows from the number of elements.
 fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
     let unknown = lengths.iter().filter(|&&length| length == -1).count();
     ensure!(unknown <= 1, Value(op), "got shape {}, expected at most one length of -1", tuple(lengths));
@@ -35,9 +35,10 @@ fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
     Ok(lengths.iter().map(|&length| if length == -1 { size / count } else { length as usize }).collect())
 }
 
-/// The same elements in the same order under another shape; one length may be -1.
+/// Reshape an array; the elements keep their row-major order.
 ///
-/// A view where the memory allows it. Fails if the sizes differ.
+/// One length may be -1; it follows from the others. The result is a view if strides can express the new shape. Fails if
+/// the sizes differ.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -52,9 +53,10 @@ pub fn reshape(a: &Array, shape: &[i64]) -> Result<Array> {
     rules::reshape(a, shape)
 }
 
-/// Join the axes from `start_axis` to `end_axis` into one. Axes beyond the array's are taken as its first or last.
+/// Merge consecutive axes of an array into one.
 ///
-/// Fails if `start_axis` lies behind `end_axis`.
+/// Values of `start_axis` and `end_axis` beyond the array's axes mean its first or last axis. Fails if `start_axis` comes
+/// after `end_axis`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -91,9 +93,9 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
     )
 }
 
-/// Split one axis into several; one of their lengths may be -1.
+/// Split one axis of an array into several.
 ///
-/// Fails if the lengths do not multiply to that of the axis.
+/// One of the new lengths may be -1. Fails if the product of the lengths is not the length of the axis.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -118,9 +120,9 @@ pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
     rules::reshape(a, lengths.collect::<Shape>())
 }
 
-/// Remove axes of length one: the given ones, or all.
+/// Remove axes of length one.
 ///
-/// Fails if a given axis is longer.
+/// The given axes, or all of length one. Fails if a given axis is longer.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -148,9 +150,9 @@ pub fn squeeze(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     rules::reshape(a, shape.reduced(&axes, umber_types::KeepAxes::No))
 }
 
-/// Insert axes of length one; `axes` are their places in the result.
+/// Insert axes of length one.
 ///
-/// Fails if a place lies outside or is named twice.
+/// `axes` are the positions in the result. Fails if a position is out of bounds or given twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -168,9 +170,10 @@ pub fn expand_dims(a: &Array, axes: &[i64]) -> Result<Array> {
     rules::reshape(a, shape)
 }
 
-/// The axes in another order: axis `i` of the result is axis `axes[i]` of `a`. `None` reverses them.
+/// Permute the axes of an array.
 ///
-/// A view. Fails if the axes are not each there once.
+/// Axis `i` of the result is axis `axes[i]` of `a`; `None` reverses the axes. The result is a view. Fails if `axes` does
+/// not contain every axis exactly once.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -198,9 +201,9 @@ pub fn transpose(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     rules::transpose(a, &order.collect::<Result<SmallVec<[usize; 6]>>>()?)
 }
 
-/// Exchange two axes.
+/// Exchange two axes of an array.
 ///
-/// A view. Fails if an axis is not there.
+/// The result is a view. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -217,9 +220,9 @@ pub fn swapaxes(a: &Array, axis1: i64, axis2: i64) -> Result<Array> {
     rules::transpose(a, &order)
 }
 
-/// Move one axis to another place; the others keep their order.
+/// Move one axis of an array to a new position; the other axes keep their order.
 ///
-/// A view. Fails if an axis is not there.
+/// The result is a view. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -234,9 +237,10 @@ pub fn moveaxis(a: &Array, source: i64, destination: i64) -> Result<Array> {
     rules::move_axis(a, from, to)
 }
 
-/// Move several axes to other places, each to that of its number; the others keep their order.
+/// Move axes of an array to new positions; the other axes keep their order.
 ///
-/// A view. Fails if an axis is not there or named twice, or for other numbers of sources than of destinations.
+/// The result is a view. Fails if an axis is out of bounds or given twice, or if there are not as many sources as
+/// destinations.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -278,9 +282,9 @@ pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Arra
     transpose(a, Some(&order))
 }
 
-/// Exchange the last two axes.
+/// Exchange the last two axes of an array.
 ///
-/// A view. Fails for fewer than two axes.
+/// The result is a view. Fails for fewer than two axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -299,9 +303,9 @@ pub fn matrix_transpose(a: &Array) -> Result<Array> {
     rules::swap_last(a)
 }
 
-/// Elements in reverse order along the given axes, or along all.
+/// Reverse the order of the elements along axes.
 ///
-/// A view. Fails if an axis is not there.
+/// The given axes, or all. The result is a view. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -321,7 +325,9 @@ pub fn flip(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     slice(a, window)
 }
 
-/// The array with at least `ndim` dimensions, 1 to 3. One axis of length one comes in front; a third comes last.
+/// View an array with at least `ndim` axes, 1 to 3.
+///
+/// A first missing axis, of length one, is inserted in front; a third axis is appended.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -342,7 +348,9 @@ pub fn atleast(a: &Array, ndim: usize) -> Result<Array> {
     rules::reshape(a, wanted)
 }
 
-/// The same elements, dense in row-major order once evaluated. Memory is shared only if it holds little else.
+/// Copy an array into contiguous row-major memory, unless it is stored that way already.
+///
+/// Memory is shared only if the array is row-major and its memory holds little else.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -136,11 +136,11 @@ fn output_name(i: usize) -> String {
     format!("output {i}")
 }
 
-/// `true_fun(operands)` where `pred` holds, else `false_fun(operands)`: only one of them runs.
+/// Return `true_fun(operands)` if a scalar condition holds, otherwise `false_fun(operands)`.
 ///
-/// `pred` is a scalar. Both functions are followed once, and must return arrays of equal shapes and dtypes. Derivatives
-/// are those of the branch that runs. Under `vmap` with a `pred` that differs from lane to lane both run, and results are
-/// selected. Fails if `pred` is no scalar or the functions do not answer alike.
+/// Both functions are traced once, and must return arrays of equal shapes and dtypes; only the chosen one is executed.
+/// Derivatives are those of the branch that is executed. Under `vmap` with a batched `pred`, both branches are executed
+/// and their results are selected. Fails if `pred` is not a scalar, or if shapes or dtypes of the results differ.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -168,9 +168,9 @@ pub fn cond(
     branches.end()
 }
 
-/// `branches[index](operands)`: only that function runs. An index outside is brought to the nearest end.
+/// Return `branches[index](operands)`, executing only that function.
 ///
-/// `index` is an integer scalar. As [`cond`] otherwise, which is this with two functions.
+/// `index` is an integer scalar, clamped to the valid range. Otherwise as [`cond`], which is this with two functions.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -146,11 +146,12 @@ impl ForiLoop {
     }
 }
 
-/// `carry = body_fun(i, carry)` for `i` from `lower` to before `upper`, beginning with `init`.
+/// Update a value in a loop over integers: `carry = body_fun(i, carry)` for `lower <= i < upper`.
 ///
-/// `i` is an int32 scalar (int64 where a bound needs it). Between numbers, or arrays with values, this is a
-/// [`scan`](super::scan) without rows, and has a gradient; between arrays that are still to be computed it is a
-/// [`while_loop`](super::while_loop). Fails for bounds that are no integer scalars, and for a carry that changes its form.
+/// `i` is an int32 scalar (int64 if a bound needs it). Between numbers or evaluated arrays this is a
+/// [`scan`](super::scan) without rows, and has a gradient; between pending arrays it is a
+/// [`while_loop`](super::while_loop). Fails for bounds that are not integer scalars, and for a carry that changes its shapes
+/// or dtypes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -173,10 +174,10 @@ pub fn fori_loop(
     following.end(carry, &|i| format!("carry[{i}]"), options)
 }
 
-/// `f(x)` for each row `x` of the arrays `xs`, one after the other: the results of all rows, stacked.
+/// Apply a function to each row of arrays, one after the other, and stack the results.
 ///
-/// As [`vmap`](crate::transforms::vmap()) along the first axis, in the memory of one row at a time; with
-/// [`map_batches`] of several. Fails for sequences of different lengths.
+/// The results are those of [`vmap`](crate::transforms::vmap()) along the first axis, with the intermediate memory of one
+/// row; [`map_batches`] takes several rows at a time. Fails for sequences of different lengths.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -195,7 +196,7 @@ pub fn map(f: impl FnOnce(&[Array]) -> Result<Vec<Array>>, xs: &[Array]) -> Resu
         .map(|scanned| scanned.stacked)
 }
 
-/// As [`map`], `size` rows at a time: `f` of rows is made one of batches, as by `vmap`.
+/// Like [`map`], for `size` rows at a time, which `vmap` computes together.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -379,12 +379,12 @@ fn hoist_constants(body: Body, carry: usize, rows: usize) -> LightBody {
     LightBody { body: Body { program, outputs }, is_carried }
 }
 
-/// Take a carry through the rows of sequences: `(carry, y) = f(carry, x)` for each row `x`, in order.
+/// Carry a value through the rows of arrays: `(carry, y) = f(carry, x)` for each row `x`, in order.
 ///
-/// `init` is the first carry, every array of `xs` has `length` rows. Answers the last carry and the `y`s of all rows,
-/// stacked along a new first axis. `f` is followed once: shapes and dtypes of the carry stay as they are. Memory beside
-/// the results does not grow with `length`; a gradient keeps the carry of every iteration, or of some
-/// ([`Checkpoint`]). Fails for sequences of different lengths, without a length, and for a carry that changes its form.
+/// `init` is the first carry; every array of `xs` has `length` rows. Returns the last carry and the `y`s of all rows,
+/// stacked along a new first axis. `f` is traced once; the carry keeps its shapes and dtypes. Memory besides the results
+/// does not grow with `length`; a gradient keeps the carry of every iteration, or of some ([`Checkpoint`]). Fails for
+/// sequences of different lengths, without a length, and for a carry that changes its shapes or dtypes.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! `while_loop`: for as long as a condition holds.
+//! `while_loop`: a loop with a condition.
 
 use umber_types::{DType, Result, ensure};
 
@@ -108,11 +108,12 @@ impl WhileLoopBody {
     }
 }
 
-/// `carry = body_fun(carry)` for as long as `cond_fun(carry)` holds, beginning with `init`.
+/// Update a value in a loop while a condition holds: `carry = body_fun(carry)`.
 ///
-/// Both functions are followed once; shapes and dtypes of the carry stay as they are. Memory does not grow with the
-/// number of iterations. `vmap` goes on until no lane does, `jvp` works; a gradient does not, since that would have to
-/// keep a number of carries that is not known. Fails if the carry changes its form or the condition is no scalar.
+/// Both functions are traced once; the carry keeps its shapes and dtypes. Memory does not grow with the number of
+/// iterations. Under `vmap` the loop runs until the condition is false for every batch element. `jvp`
+/// works; a gradient does not, because the number of carries to keep is unknown. Fails if the carry changes its shapes or
+/// dtypes, or if the condition is not a scalar.
 ///
 /// ```
 /// # use umber_core as umber;

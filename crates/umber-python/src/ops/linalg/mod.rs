@@ -14,18 +14,18 @@ use crate::new_array::NewArray;
 
 /// One array.
 type One = PyResult<NewArray>;
-/// A tuple of arrays whose parts have the array API standard's names.
+/// A named tuple of arrays, with the names of the array API standard.
 type Named<'py> = PyResult<Bound<'py, PyAny>>;
 
 fn triangle(upper: bool) -> Triangle {
     if upper { Triangle::Upper } else { Triangle::Lower }
 }
 
-/// Functions of one array that answer one.
+/// Functions of matrices that return one array.
 macro_rules! of_matrices {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (a, *, stream = None))]
             fn $name(a: Operand, stream: Option<StreamArg>) -> One {
@@ -42,18 +42,167 @@ macro_rules! of_matrices {
 }
 
 of_matrices! {
-    det "Determinants of square matrices; 0 for singular ones, whose gradient is that of the cofactors.",
-    eigvals "Eigenvalues of square matrices, complex64 (complex128 of float64 and complex128), in no promised order.",
-    expm "Matrix exponential of square matrices, by scaling and squaring with Padé approximants (Higham 2005).",
-    inv "Inverses of square matrices. A singular matrix raises RuntimeError when evaluated.",
-    svdvals "Singular values in descending order, real.",
+    /// Determinant of square matrices.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Square matrices of shape ``(..., n, n)``. Integers and bool are computed in float32.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape ``(...)``; the dtype of `a`, float32 for integers. 0 for singular matrices, 1 for empty ones.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    ///
+    /// See Also
+    /// --------
+    /// slogdet, inv
+    ///
+    /// Notes
+    /// -----
+    /// The gradient of a singular matrix is the matrix of its cofactors. float16 and bfloat16 are computed in float32 and
+    /// rounded at the end.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.det(mx.array([[2.0, 1.0], [1.0, 3.0]]))
+    /// array(5, dtype=float32)
+    det,
+    /// Complex eigenvalues of square matrices.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Square matrices of shape ``(..., n, n)``. Integers and bool are computed in float32.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape ``(..., n)``, in no particular order. complex128 for float64 and complex128 input, else complex64.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    ///
+    /// See Also
+    /// --------
+    /// eig, eigvalsh
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.eigvals(mx.array([[2.0, 1.0], [0.0, 3.0]]))
+    /// array([2+0j, 3+0j], dtype=complex64)
+    eigvals,
+    /// Matrix exponential ``I + a + a @ a / 2! + ...`` of square matrices.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Square matrices of shape ``(..., n, n)``. Integers and bool are computed in float32.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape and floating dtype of `a`, float32 for integers.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    ///
+    /// See Also
+    /// --------
+    /// matrix_power
+    ///
+    /// Notes
+    /// -----
+    /// Scaling and squaring with Padé approximants (N. J. Higham, The Scaling and Squaring Method for the Matrix
+    /// Exponential Revisited, 2005).
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.expm(mx.array([[0.0, 3.0], [0.0, 0.0]]))
+    /// array([[1, 3],
+    ///        [0, 1]], dtype=float32)
+    expm,
+    /// Inverse of square matrices.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Square matrices of shape ``(..., n, n)``. Integers and bool are computed in float32.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Shape and floating dtype of `a`, float32 for integers.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    /// RuntimeError
+    ///     When evaluated, if a matrix is singular.
+    ///
+    /// See Also
+    /// --------
+    /// pinv, solve, tri_inv
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.inv(mx.array([[2.0, 0.0], [0.0, 4.0]]))
+    /// array([[0.5, 0],
+    ///        [0, 0.25]], dtype=float32)
+    inv,
+    /// Singular values of matrices in descending order.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Real, of shape ``(..., min(m, n))``.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` has fewer than two axes.
+    ///
+    /// See Also
+    /// --------
+    /// svd, matrix_rank
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.svdvals(mx.array([[3.0, 0.0], [0.0, -4.0]]))
+    /// array([4, 3], dtype=float32)
+    svdvals,
 }
 
-/// Functions of one array that answer two.
+/// Functions of matrices that return two arrays.
 macro_rules! pairs_of_matrices {
-    ($($name:ident $class:literal $first:ident $second:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident $class:literal $first:ident $second:ident,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (a, *, stream = None))]
             fn $name(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> Named<'_> {
@@ -72,16 +221,115 @@ macro_rules! pairs_of_matrices {
 }
 
 pairs_of_matrices! {
-    eig "EigResult" eigenvalues eigenvectors "Eigenvalues and eigenvectors (one a column, of length one) of square matrices, complex64 (complex128 of float64 and complex128).",
-    lu_factor "LUFactorResult" lu pivots "LU factors in one matrix, and the pivots (uint32): row i was exchanged with row pivots[i], one after the other.",
-    slogdet "SlogdetResult" sign logabsdet "Sign and logarithm of the absolute value of determinants: (0, -inf) for singular matrices.",
+    /// Complex eigenvalues and eigenvectors of square matrices.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Square matrices of shape ``(..., n, n)``. Integers and bool are computed in float32.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// EigResult
+    ///     Named tuple of `eigenvalues`, of shape ``(..., n)``, in no particular order, and `eigenvectors`, of shape
+    ///     ``(..., n, n)``, one per column. complex128 for float64 and complex128 input, else complex64.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    ///
+    /// See Also
+    /// --------
+    /// eigh, eigvals
+    ///
+    /// Notes
+    /// -----
+    /// ``a @ eigenvectors == eigenvectors * eigenvalues[..., None, :]``. Eigenvectors have 2-norm 1 and a real element of
+    /// largest magnitude. The gradient needs a basis of eigenvectors; equal eigenvalues are treated as staying equal in it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> values, vectors = mx.linalg.eig(mx.array([[0.0, -1.0], [1.0, 0.0]]))
+    /// >>> values
+    /// array([0+1j, 0-1j], dtype=complex64)
+    eig "EigResult" eigenvalues eigenvectors,
+    /// LU factorisation with partial pivoting, both factors in one matrix.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// LUFactorResult
+    ///     Named tuple of `lu`, of shape ``(..., m, n)``, and `pivots`, uint32 of shape ``(..., min(m, n))``.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` has fewer than two axes.
+    ///
+    /// See Also
+    /// --------
+    /// lu, solve
+    ///
+    /// Notes
+    /// -----
+    /// `lu` holds the upper factor on and above the diagonal, and the unit lower factor below it. Row `i` was exchanged
+    /// with row ``pivots[i]``, for `i` in ascending order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.lu_factor(mx.array([[2.0, 1.0], [4.0, 4.0]]))
+    /// LUFactorResult(lu=array([[4, 4],
+    ///        [0.5, -1]], dtype=float32), pivots=array([1, 1], dtype=uint32))
+    lu_factor "LUFactorResult" lu pivots,
+    /// Sign and logarithm of the absolute value of the determinant of square matrices.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Square matrices of shape ``(..., n, n)``. Integers and bool are computed in float32.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// SlogdetResult
+    ///     Named tuple of `sign` and `logabsdet`, both of shape ``(...)``, with ``det(a) == sign * exp(logabsdet)``. The
+    ///     sign of a complex determinant is a complex number of absolute value 1; the logarithm is real.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    ///
+    /// See Also
+    /// --------
+    /// det
+    ///
+    /// Notes
+    /// -----
+    /// Does not overflow where the determinant would. Singular matrices give ``(0, -inf)`` and have no gradient.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.slogdet(mx.array([[-3.0, 0.0], [0.0, 2.0]]))
+    /// SlogdetResult(sign=array(-1, dtype=float32), logabsdet=array(1.79176, dtype=float32))
+    slogdet "SlogdetResult" sign logabsdet,
 }
 
-/// Functions of one triangle of matrices.
+/// Functions that read one triangle of matrices.
 macro_rules! of_triangles {
-    ($($name:ident $doc:literal,)*) => {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
-            #[doc = $doc]
+            $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = (a, upper = false, *, stream = None))]
             fn $name(a: Operand, upper: bool, stream: Option<StreamArg>) -> One {
@@ -98,9 +346,113 @@ macro_rules! of_triangles {
 }
 
 of_triangles! {
-    cholesky "Cholesky factors of positive definite matrices of which one triangle is read: lower `L` with `a = L @ L.H`, or upper `U` with `a = U.H @ U`. A matrix that is not positive definite raises RuntimeError when evaluated.",
-    cholesky_inv "Inverses of the matrices whose Cholesky factors are `a`.",
-    tri_inv "Inverses of triangular matrices of which one triangle is read. A zero on the diagonal raises RuntimeError when evaluated.",
+    /// Cholesky factor of Hermitian positive definite matrices.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Hermitian positive definite matrices of shape ``(..., n, n)``, of which only one triangle is read. Integers and
+    ///     bool are computed in float32.
+    /// upper : bool, optional
+    ///     Read the upper triangle and return the upper factor. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Lower triangular `L` with ``a == L @ L.H``, or upper triangular `U` with ``a == U.H @ U``, where `H` is the
+    ///     conjugate transpose.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    /// RuntimeError
+    ///     When evaluated, if a matrix is not positive definite.
+    ///
+    /// See Also
+    /// --------
+    /// cholesky_inv, solve_triangular
+    ///
+    /// Notes
+    /// -----
+    /// The gradient is Hermitian: that of a function of Hermitian matrices.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.cholesky(mx.array([[4.0, 2.0], [2.0, 5.0]]))
+    /// array([[2, 0],
+    ///        [1, 2]], dtype=float32)
+    cholesky,
+    /// Inverse of the matrices whose Cholesky factor is given.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Cholesky factors of shape ``(..., n, n)``, of which only one triangle is read. Integers and bool are computed in
+    ///     float32.
+    /// upper : bool, optional
+    ///     `a` is the upper factor. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Inverse of ``a @ a.H``, or of ``a.H @ a`` with ``upper=True``, where `H` is the conjugate transpose.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    /// RuntimeError
+    ///     When evaluated, if the diagonal has a zero.
+    ///
+    /// See Also
+    /// --------
+    /// cholesky, inv
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.cholesky_inv(mx.array([[2.0, 0.0], [1.0, 2.0]]))
+    /// array([[0.3125, -0.125],
+    ///        [-0.125, 0.25]], dtype=float32)
+    cholesky_inv,
+    /// Inverse of triangular matrices.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Triangular matrices of shape ``(..., n, n)``, of which only one triangle is read. Integers and bool are computed
+    ///     in float32.
+    /// upper : bool, optional
+    ///     Read the upper triangle. Default: False.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Triangular matrices of the shape of `a`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If `a` does not hold square matrices.
+    /// RuntimeError
+    ///     When evaluated, if the diagonal has a zero.
+    ///
+    /// See Also
+    /// --------
+    /// inv, solve_triangular
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.linalg.tri_inv(mx.array([[2.0, 99.0], [1.0, 4.0]]))  # 99 is not read
+    /// array([[0.5, 0],
+    ///        [-0.125, 0.25]], dtype=float32)
+    tri_inv,
 }
 
 fn uplo(op: &str, name: &str) -> PyResult<Triangle> {
@@ -111,8 +463,47 @@ fn uplo(op: &str, name: &str) -> PyResult<Triangle> {
     }
 }
 
-/// Real eigenvalues in ascending order and orthonormal eigenvectors (one a column) of Hermitian matrices, of which the
-/// lower ('L') or upper ('U') triangle is read.
+/// Real eigenvalues and orthonormal eigenvectors of Hermitian matrices.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Hermitian matrices of shape ``(..., n, n)``, of which only one triangle is read. Integers and bool are computed
+///     in float32.
+/// UPLO : {'L', 'U'}, optional
+///     Triangle that is read, lower or upper. Default: 'L'.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// EighResult
+///     Named tuple of real `eigenvalues` in ascending order, of shape ``(..., n)``, and `eigenvectors`, of shape
+///     ``(..., n, n)``, one per column.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` does not hold square matrices or `UPLO` is unknown.
+///
+/// See Also
+/// --------
+/// eigvalsh, eig, svd
+///
+/// Notes
+/// -----
+/// ``a @ eigenvectors == eigenvectors * eigenvalues[..., None, :]``. The gradient is Hermitian. Equal eigenvalues are
+/// treated as staying equal in the gradient, which is right for functions that do not depend on the choice of vectors
+/// among them.
+///
+/// Examples
+/// --------
+/// >>> values, vectors = mx.linalg.eigh(mx.array([[2.0, 1.0], [1.0, 2.0]]))
+/// >>> values
+/// array([1, 3], dtype=float32)
+/// >>> mx.abs(vectors)
+/// array([[0.707107, 0.707107],
+///        [0.707107, 0.707107]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, UPLO = "L", *, stream = None))]
 #[allow(non_snake_case, reason = "the public name")]
@@ -123,7 +514,36 @@ fn eigh<'py>(py: Python<'py>, a: Operand, UPLO: &str, stream: Option<StreamArg>)
     CLASS.of(py, [values, vectors].map(NewArray::from))
 }
 
-/// Real eigenvalues in ascending order of Hermitian matrices, of which the lower ('L') or upper ('U') triangle is read.
+/// Real eigenvalues of Hermitian matrices in ascending order.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Hermitian matrices of shape ``(..., n, n)``, of which only one triangle is read. Integers and bool are computed
+///     in float32.
+/// UPLO : {'L', 'U'}, optional
+///     Triangle that is read, lower or upper. Default: 'L'.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Real, of shape ``(..., n)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` does not hold square matrices or `UPLO` is unknown.
+///
+/// See Also
+/// --------
+/// eigh, eigvals
+///
+/// Examples
+/// --------
+/// >>> mx.linalg.eigvalsh(mx.array([[2.0, 99.0], [1.0, 2.0]]))  # 99 is not read
+/// array([1, 3], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, UPLO = "L", *, stream = None))]
 #[allow(non_snake_case, reason = "the public name")]
@@ -132,7 +552,42 @@ fn eigvalsh(a: Operand, UPLO: &str, stream: Option<StreamArg>) -> One {
     record_on(stream, || linalg::eigvalsh(&a, triangle)).map(NewArray::from)
 }
 
-/// LU factors with partial pivoting: rows (uint32), `L` and `U` with `a = (L @ U)[rows]`.
+/// LU factorisation with partial pivoting: ``a == (L @ U)[rows]``.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// tuple of array
+///     `rows`, uint32 of shape ``(..., m)``; unit lower triangular `L` of shape ``(..., m, min(m, n))``; upper
+///     triangular `U` of shape ``(..., min(m, n), n)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has fewer than two axes.
+///
+/// See Also
+/// --------
+/// lu_factor, qr
+///
+/// Notes
+/// -----
+/// Singular matrices have factors, too.
+///
+/// Examples
+/// --------
+/// >>> rows, lower, upper = mx.linalg.lu(mx.array([[0.0, 1.0], [2.0, 4.0]]))
+/// >>> rows
+/// array([1, 0], dtype=uint32)
+/// >>> (lower @ upper)[rows]
+/// array([[0, 1],
+///        [2, 4]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, *, stream = None))]
 fn lu(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray, PyArray)> {
@@ -141,8 +596,42 @@ fn lu(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray, PyAr
     Ok((factors.rows.into(), factors.lower.into(), factors.upper.into()))
 }
 
-/// QR factors: `Q` with orthonormal columns and upper triangular `R` with `a = Q @ R`. `Q` has min(m, n) columns in mode
-/// 'reduced', m in mode 'complete'; mode 'r' gives `R` alone.
+/// QR factorisation ``a == Q @ R``: orthonormal columns and an upper triangular matrix.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+/// mode : {'reduced', 'complete', 'r'}, optional
+///     'reduced' gives `Q` ``min(m, n)`` columns, 'complete' `m` columns; 'r' returns only the reduced `R`. Default:
+///     'reduced'.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// QRResult or array
+///     Named tuple of `Q` and `R`; the array `R` in mode 'r'.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has fewer than two axes or `mode` is unknown.
+///
+/// See Also
+/// --------
+/// svd, lu
+///
+/// Notes
+/// -----
+/// The diagonal of `R` is real; its sign is not normalised. The gradient needs the first ``min(m, n)`` columns of `a`
+/// to be linearly independent.
+///
+/// Examples
+/// --------
+/// >>> mx.linalg.qr(mx.array([[3.0, 1.0], [4.0, 2.0]]), mode="r")
+/// array([[-5, -2.2],
+///        [0, 0.4]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, mode = "reduced", *, stream = None))]
 fn qr<'py>(py: Python<'py>, a: Operand, mode: &str, stream: Option<StreamArg>) -> Named<'py> {
@@ -164,9 +653,50 @@ fn qr<'py>(py: Python<'py>, a: Operand, mode: &str, stream: Option<StreamArg>) -
     CLASS.of(py, [q, r].map(NewArray::from))
 }
 
-/// Singular value decomposition: `U`, `S` (descending) and `Vh` with `a = U @ diag(S) @ Vh`, or `S` alone. `U` and `Vh`
-/// are square, or have min(m, n) vectors each without `full_matrices`. Of `hermitian` matrices the lower triangle is read,
-/// and `U` holds their eigenvectors.
+/// Singular value decomposition ``a == U @ diag(S) @ Vh``.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+/// compute_uv : bool, optional
+///     Compute `U` and `Vh`, else only `S`. Default: True.
+/// full_matrices : bool, optional
+///     Return square `U` and `Vh`, else ``min(m, n)`` vectors of each. Default: True.
+/// hermitian : bool, optional
+///     Take `a` as Hermitian and read only its lower triangle. `U` then holds eigenvectors. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// SVDResult or array
+///     Named tuple of `U`, with one left singular vector per column; `S`, real and in descending order, of shape
+///     ``(..., min(m, n))``; and `Vh`, with one conjugated right singular vector per row. Only the array `S` without
+///     `compute_uv`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has fewer than two axes, or `hermitian` is True and the matrices are not square.
+///
+/// See Also
+/// --------
+/// svdvals, eigh, pinv
+///
+/// Notes
+/// -----
+/// Equal singular values are treated as staying equal in the gradient, which is right for functions that do not depend
+/// on the choice of vectors among them.
+///
+/// Examples
+/// --------
+/// >>> a = mx.array([[3.0, 1.0], [4.0, 2.0], [0.0, 5.0]])
+/// >>> U, S, Vh = mx.linalg.svd(a, full_matrices=False)
+/// >>> U.shape, S.shape, Vh.shape
+/// ((3, 2), (2,), (2, 2))
+/// >>> mx.allclose((U * S) @ Vh, a, atol=1e-5).item()
+/// True
 #[pyfunction]
 #[pyo3(signature = (a, compute_uv = true, full_matrices = true, *, hermitian = false, stream = None))]
 fn svd(
@@ -190,8 +720,37 @@ fn svd(
     CLASS.of(py, [factors.u, factors.values, factors.vh].map(NewArray::from))
 }
 
-/// The `x` with `a @ x = b`, for a vector `b` or matrices `[..., n, k]`; batch axes broadcast. A singular matrix raises
-/// RuntimeError when evaluated.
+/// Solve the linear equations ``a @ x == b`` with square matrices `a`.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Square matrices of shape ``(..., n, n)``. Integers and bool are computed in float32.
+/// b : array_like
+///     Vector of shape ``(n,)`` or matrices of shape ``(..., n, k)``. Batch axes broadcast.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     `x`, of the shape of `b` with the broadcast batch axes.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the matrices are not square or `b` does not match.
+/// RuntimeError
+///     When evaluated, if a matrix is singular.
+///
+/// See Also
+/// --------
+/// solve_triangular, lstsq, inv
+///
+/// Examples
+/// --------
+/// >>> mx.linalg.solve(mx.array([[2.0, 0.0], [1.0, 4.0]]), mx.array([2.0, 9.0]))
+/// array([1, 2], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, b, *, stream = None))]
 fn solve(a: Operand, b: Operand, stream: Option<StreamArg>) -> One {
@@ -199,8 +758,40 @@ fn solve(a: Operand, b: Operand, stream: Option<StreamArg>) -> One {
     record_on(stream, || linalg::solve(&a, &b)).map(NewArray::from)
 }
 
-/// The `x` with `a @ x = b` for triangular `a`, of which one triangle is read. A zero on the diagonal raises RuntimeError
-/// when evaluated.
+/// Solve the linear equations ``a @ x == b`` with triangular matrices `a`.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Triangular matrices of shape ``(..., n, n)``, of which only one triangle is read. Integers and bool are computed
+///     in float32.
+/// b : array_like
+///     Vector of shape ``(n,)`` or matrices of shape ``(..., n, k)``. Batch axes broadcast.
+/// upper : bool, optional
+///     Read the upper triangle. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     `x`, of the shape of `b` with the broadcast batch axes.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the matrices are not square or `b` does not match.
+/// RuntimeError
+///     When evaluated, if the diagonal has a zero.
+///
+/// See Also
+/// --------
+/// solve, tri_inv
+///
+/// Examples
+/// --------
+/// >>> mx.linalg.solve_triangular(mx.array([[2.0, 99.0], [1.0, 4.0]]), mx.array([2.0, 9.0]))  # 99 is not read
+/// array([1, 2], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, b, *, upper = false, stream = None))]
 fn solve_triangular(a: Operand, b: Operand, upper: bool, stream: Option<StreamArg>) -> One {
@@ -208,9 +799,47 @@ fn solve_triangular(a: Operand, b: Operand, upper: bool, stream: Option<StreamAr
     record_on(stream, || linalg::solve_triangular(&a, &b, triangle(upper))).map(NewArray::from)
 }
 
-/// Moore-Penrose inverses. Singular values up to `rtol` (by default max(m, n) times the dtype's eps) times the greatest
-/// count as zero; an array has one `rtol` for each matrix. `rcond` is another name for `rtol`. Of `hermitian` matrices the
-/// lower triangle is read.
+/// Moore-Penrose pseudo-inverse of matrices.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+/// rcond : float or array_like, optional
+///     Another name for `rtol`. Only one of them may be given.
+/// hermitian : bool, optional
+///     Take `a` as Hermitian and read only its lower triangle. Default: False.
+/// rtol : float or array_like, optional
+///     Singular values up to `rtol` times the largest count as zero. An array has one value per matrix. Default:
+///     ``max(m, n)`` times the machine epsilon of the dtype.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Shape ``(..., n, m)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has fewer than two axes, `hermitian` is True and the matrices are not square, or both `rcond` and `rtol`
+///     are given.
+/// TypeError
+///     If the tolerance is not real.
+///
+/// See Also
+/// --------
+/// inv, lstsq, matrix_rank
+///
+/// Notes
+/// -----
+/// The gradient is right where the rank does not change.
+///
+/// Examples
+/// --------
+/// >>> mx.linalg.pinv(mx.array([[3.0], [4.0]]))
+/// array([[0.12, 0.16]], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, rcond = None, hermitian = false, *, rtol = None, stream = None))]
 fn pinv(
@@ -236,8 +865,43 @@ fn pinv(
     .map(NewArray::from)
 }
 
-/// Numbers of singular values above `tol`, or above `rtol` (by default max(m, n) times the dtype's eps) times the
-/// greatest, as int32; an array has one for each matrix. Of `hermitian` matrices the lower triangle is read.
+/// Rank of matrices: the number of singular values above a threshold.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+/// tol : float or array_like, optional
+///     Absolute threshold. An array has one value per matrix. Only one of `tol` and `rtol` may be given.
+/// hermitian : bool, optional
+///     Take `a` as Hermitian and read only its lower triangle. Default: False.
+/// rtol : float or array_like, optional
+///     Threshold relative to the largest singular value. An array has one value per matrix. Default: ``max(m, n)``
+///     times the machine epsilon of the dtype.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     int32 of shape ``(...)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has fewer than two axes, `hermitian` is True and the matrices are not square, or both `tol` and `rtol`
+///     are given.
+/// TypeError
+///     If the threshold is not real.
+///
+/// See Also
+/// --------
+/// svdvals, pinv
+///
+/// Examples
+/// --------
+/// >>> mx.linalg.matrix_rank(mx.array([[1.0, 2.0], [2.0, 4.0]]))
+/// array(1, dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, tol = None, hermitian = false, *, rtol = None, stream = None))]
 fn matrix_rank(
@@ -262,11 +926,46 @@ fn matrix_rank(
     record_on(stream, || linalg::matrix_rank_above(&a, threshold, symmetry)).map(NewArray::from)
 }
 
-/// Least squares: the shortest `x` that makes `|b - a @ x|` least, the squares of that for each right side, the ranks
-/// (int32) and the singular values of `a`. Those up to `rcond` times the greatest count as zero.
+/// Least-squares solution of linear equations: the `x` that minimises ``norm(b - a @ x)``.
 ///
-/// As NumPy's, the squares of one matrix are none unless it has more rows than columns and full rank, for which it is
-/// evaluated.
+/// Parameters
+/// ----------
+/// a : array_like
+///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+/// b : array_like
+///     Vector of shape ``(m,)`` or matrices of shape ``(..., m, k)``.
+/// rcond : float, optional
+///     Singular values up to `rcond` times the largest count as zero. Default: ``max(m, n)`` times the machine epsilon
+///     of the dtype.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// tuple of array
+///     The solution `x`, of shape ``(..., n)`` or ``(..., n, k)``, that of minimum norm where there are several; the
+///     squared norms of the residuals, one per right-hand side; the ranks as int32; the singular values of `a`.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `a` has fewer than two axes or `b` does not match.
+///
+/// See Also
+/// --------
+/// solve, pinv
+///
+/// Notes
+/// -----
+/// As in NumPy, the residuals of a single matrix are empty unless it has more rows than columns and full rank. Such a
+/// matrix is evaluated to find the rank; in `vmap` and `compile`, full rank is assumed.
+///
+/// Examples
+/// --------
+/// >>> a = mx.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])  # a line at 0, 1 and 2
+/// >>> x, residuals, rank, values = mx.linalg.lstsq(a, mx.array([1.0, 3.0, 5.0]))
+/// >>> mx.allclose(x, mx.array([1.0, 2.0])).item(), rank
+/// (True, array(2, dtype=int32))
 #[pyfunction]
 #[pyo3(signature = (a, b, rcond = None, *, stream = None))]
 fn lstsq(

@@ -45,8 +45,64 @@ impl OrderArg {
     }
 }
 
-/// Norms: of vectors over one axis (`sum(|a|**ord)**(1/ord)`), of matrices over two (`ord` 'fro', 'nuc', 1, -1, 2, -2,
-/// inf or -inf); without `axis` and `ord` the 2-norm of all elements.
+/// Norm of vectors over one axis, or of matrices over two.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Real or complex input. Integers and bool are computed in float32.
+/// ord : float or {'fro', 'nuc'}, optional
+///     Order of the norm, see the table. Default: the 2-norm of vectors, 'fro' for matrices.
+/// axis : int or sequence of int, optional
+///     One axis of vectors, or the axes of the rows and columns of matrices. Default: all axes of a 1-D or 2-D array;
+///     without `ord`, the 2-norm of all elements of an array of any shape.
+/// keepdims : bool, optional
+///     Keep the reduced axes with length 1. Default: False.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Real, of the shape of `a` without the reduced axes.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `ord` is not a norm of vectors or matrices, there are more than two axes, an axis is given twice, or the axis
+///     of a maximum or minimum is empty.
+/// IndexError
+///     If an axis is out of bounds.
+///
+/// See Also
+/// --------
+/// vector_norm, matrix_norm, cond
+///
+/// Notes
+/// -----
+/// ========  =============================  ====================================
+/// ord       vectors                        matrices
+/// ========  =============================  ====================================
+/// 'fro'     none                           square root of the sum of squares
+/// 'nuc'     none                           sum of the singular values
+/// inf       max(abs(x))                    max(sum(abs(x), axis=1))
+/// -inf      min(abs(x))                    min(sum(abs(x), axis=1))
+/// 0         number of non-zero elements    none
+/// 1, -1     sum(abs(x)**p)**(1/p)          max, min of sum(abs(x), axis=0)
+/// 2, -2     sum(abs(x)**p)**(1/p)          largest, smallest singular value
+/// other     sum(abs(x)**p)**(1/p)          none
+/// ========  =============================  ====================================
+///
+/// Intermediate results do not overflow where the norm is representable. The gradient of a vector norm at zero is zero;
+/// elements that tie for a maximum or minimum share its gradient.
+///
+/// Examples
+/// --------
+/// >>> a = mx.array([[3.0, -4.0], [0.0, 0.0]])
+/// >>> mx.linalg.norm(a)
+/// array(5, dtype=float32)
+/// >>> mx.linalg.norm(a, ord=1, axis=1)
+/// array([7, 0], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, /, ord = None, axis = None, keepdims = false, *, stream = None))]
 fn norm(
@@ -60,7 +116,49 @@ fn norm(
     record_on(stream, || linalg::norm(&a, order, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
 }
 
-/// Norms of vectors along `axis`, several axes together, or all.
+/// Norm of vectors along one axis, several axes together, or all axes.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Real or complex input. Integers and bool are computed in float32.
+/// axis : int or sequence of int, optional
+///     Axes of the vectors. Default: all axes.
+/// keepdims : bool, optional
+///     Keep the reduced axes with length 1. Default: False.
+/// ord : float, optional
+///     Order `p` of the norm. Default: 2.0.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Real: ``sum(abs(x)**p)**(1/p)``, the maximum of ``abs(x)`` for inf, its minimum for -inf, and the number of
+///     non-zero elements for 0.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the axes of a maximum or minimum are empty.
+/// TypeError
+///     If `ord` is not a number.
+/// IndexError
+///     If an axis is out of bounds.
+///
+/// See Also
+/// --------
+/// norm, matrix_norm
+///
+/// Notes
+/// -----
+/// Intermediate results do not overflow where the norm is representable. The gradient of a vector norm at zero is zero;
+/// elements that tie for a maximum or minimum share its gradient.
+///
+/// Examples
+/// --------
+/// >>> mx.linalg.vector_norm(mx.array([[3.0, -4.0], [0.0, 1e30]]), axis=1)
+/// array([5, 1e+30], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis = None, keepdims = false, ord = 2.0, stream = None))]
 fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream: Option<StreamArg>) -> One {
@@ -69,7 +167,38 @@ fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream:
         .map(NewArray::from)
 }
 
-/// Norms of the matrices along the last two axes.
+/// Norm of the matrices along the last two axes.
+///
+/// Parameters
+/// ----------
+/// x : array_like
+///     Matrices of shape ``(..., m, n)``. Integers and bool are computed in float32.
+/// keepdims : bool, optional
+///     Keep the reduced axes with length 1. Default: False.
+/// ord : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}, optional
+///     Order of the norm, as in `norm`. Default: 'fro'.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Real, of shape ``(...)``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If `x` has fewer than two axes, or `ord` is not a norm of matrices.
+///
+/// See Also
+/// --------
+/// norm, vector_norm
+///
+/// Examples
+/// --------
+/// >>> x = mx.array([[1.0, -2.0], [3.0, 4.0]])
+/// >>> mx.linalg.matrix_norm(x, ord=1), mx.linalg.matrix_norm(x, ord=mx.inf)
+/// (array(6, dtype=float32), array(7, dtype=float32))
 #[pyfunction]
 #[pyo3(
     signature = (x, /, *, keepdims = false, ord = None, stream = None),
@@ -80,8 +209,41 @@ fn matrix_norm(x: Operand, keepdims: bool, ord: Option<OrderArg>, stream: Option
     record_on(stream, || linalg::matrix_norm(&x, order, keep(keepdims))).map(NewArray::from)
 }
 
-/// Condition numbers `norm(a, p) * norm(inv(a), p)`; by default the ratio of the greatest and the least singular value.
-/// Infinite for singular matrices.
+/// Condition number of matrices: ``norm(a, p) * norm(inv(a), p)``.
+///
+/// Parameters
+/// ----------
+/// a : array_like
+///     Matrices of shape ``(..., m, n)``, square unless `p` is None, 2 or -2. Integers and bool are computed in
+///     float32.
+/// p : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}, optional
+///     Order of the norm, as in `norm`. Default: 2, the ratio of the largest and the smallest singular value.
+/// stream : Stream or Device, optional
+///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// array
+///     Real, of shape ``(...)``. inf for singular matrices.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the matrices are empty, not square where they must be, or `p` is not a norm of matrices.
+///
+/// See Also
+/// --------
+/// norm, svdvals
+///
+/// Notes
+/// -----
+/// The smallest singular value of a singular matrix may be rounded to a tiny number; the result is then very large
+/// instead of inf.
+///
+/// Examples
+/// --------
+/// >>> mx.linalg.cond(mx.array([[1.0, 0.0], [0.0, 4.0]]))
+/// array(4, dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (a, p = None, *, stream = None))]
 fn cond(a: Operand, p: Option<OrderArg>, stream: Option<StreamArg>) -> One {

@@ -11,7 +11,7 @@ use super::leaves::Leaves;
 use crate::args::Operand;
 use crate::enter::OrRaise;
 
-/// Follow the functions one after the other and record the choice.
+/// Trace the functions one after the other, and record the operation that selects one.
 fn trace_function(
     op: &str,
     mut branches: Branches,
@@ -39,14 +39,44 @@ fn trace_function(
     first.tree.rebuild(function.py(), &outputs)
 }
 
-/// `true_fun(*operands)` where the scalar `pred` holds, else `false_fun(*operands)`; only one of them runs.
+/// Return ``true_fun(*operands)`` if a scalar condition holds, otherwise ``false_fun(*operands)``.
 ///
-/// Both functions are followed once, on arrays without values, and return (nested lists, tuples and dicts of) arrays
-/// of one structure, equal shapes and equal dtypes. A derivative is that of the branch that runs. Under `vmap`, where
-/// `pred` differs from lane to lane, both run and results are selected.
+/// Parameters
+/// ----------
+/// pred : scalar array_like
+///     Condition; numbers count as true unless zero.
+/// true_fun, false_fun : callable
+///     Functions of the operands. Both return arrays of the same structure, shapes and dtypes.
+/// *operands : array_like or pytree of array_like
+///     Arguments of the chosen function.
 ///
-/// Raises `ValueError` for a `pred` that is no scalar and for branches that return other shapes, `TypeError` for branches
-/// that return other dtypes or structures.
+/// Returns
+/// -------
+/// array or pytree of arrays
+///     What the chosen function returns.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If the functions return different dtypes or structures, or if one of them is not callable.
+/// ValueError
+///     If `pred` is not a scalar, if the functions return different shapes, or if one reads the value of an operand.
+///
+/// See Also
+/// --------
+/// switch, where, while_loop
+///
+/// Notes
+/// -----
+/// Both functions are traced once, on arrays without values, but only the chosen one is executed. Gradients are those of
+/// the branch that is executed. Under `vmap` with a batched `pred`, both branches are executed and their results are
+/// selected.
+///
+/// Examples
+/// --------
+/// >>> f = lambda x: mx.cond(x > 0, mx.sqrt, mx.negative, x)
+/// >>> f(mx.array(9.0)), f(mx.array(-4.0))
+/// (array(3, dtype=float32), array(4, dtype=float32))
 #[pyfunction]
 #[pyo3(signature = (pred, true_fun, false_fun, *operands))]
 fn cond<'py>(
@@ -62,12 +92,44 @@ fn cond<'py>(
     trace_function("cond", branches, &[false_fun, true_fun], &operands)
 }
 
-/// `branches[index](*operands)`; only that function runs. An `index` outside is brought to the nearest end.
+/// Return ``branches[index](*operands)``, executing only that function.
 ///
-/// As `cond` otherwise, which is this with two functions.
+/// Parameters
+/// ----------
+/// index : integer scalar array_like
+///     Number of the function, clamped to ``[0, len(branches) - 1]``.
+/// branches : sequence of callable
+///     Functions of the operands. All return arrays of the same structure, shapes and dtypes.
+/// *operands : array_like or pytree of array_like
+///     Arguments of the chosen function.
 ///
-/// Raises `ValueError` without any branch, for an `index` that is no scalar and for branches that return other shapes;
-/// `TypeError` for an `index` that is no integer and for branches that return other dtypes or structures.
+/// Returns
+/// -------
+/// array or pytree of arrays
+///     What the chosen function returns.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If `index` is not an integer, or if the functions return different dtypes or structures.
+/// ValueError
+///     If `branches` is empty, if `index` is not a scalar, or if the functions return different shapes.
+///
+/// See Also
+/// --------
+/// cond, where
+///
+/// Notes
+/// -----
+/// All functions are traced once. Gradients and `vmap` work as in `cond`.
+///
+/// Examples
+/// --------
+/// >>> branches = [lambda x: x + 1, lambda x: x * 10, lambda x: -x]
+/// >>> mx.switch(mx.array(1), branches, mx.array(3.0))
+/// array(30, dtype=float32)
+/// >>> mx.switch(99, branches, mx.array(3.0))
+/// array(-3, dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (index, branches, *operands))]
 fn switch<'py>(

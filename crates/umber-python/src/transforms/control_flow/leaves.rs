@@ -1,4 +1,4 @@
-//! Trees that go through control flow: every leaf an array, with a path that messages name it by.
+//! Pytrees in control flow: every leaf is an array, and has a path that names it in messages.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -20,12 +20,12 @@ pub(super) struct Leaves {
     pub(super) arrays: Vec<Array>,
     /// Which leaves were Python numbers, whose dtype gives way.
     pub(super) is_weak: Vec<bool>,
-    /// What messages call them.
+    /// Name in messages.
     paths: Vec<String>,
 }
 
 impl Leaves {
-    /// Take a value apart; numbers and what shares memory become arrays. `root` is its name in messages.
+    /// Flatten a value; numbers and objects that share memory become arrays. `root` is its name in messages.
     pub(super) fn of(op: &str, root: &str, value: &Bound<'_, PyAny>) -> PyResult<Leaves> {
         let mut leaves = Leaves {
             tree: Pytree::Other(value.py().None()),
@@ -72,7 +72,7 @@ impl Leaves {
         self.paths.push(path);
     }
 
-    /// What messages call the leaf with a number.
+    /// Name of the i-th leaf in messages.
     pub(super) fn name(&self, i: usize) -> String {
         self.paths.get(i).cloned().unwrap_or_else(|| format!("leaf {i}"))
     }
@@ -153,7 +153,7 @@ fn is_same_class(a: Option<&Py<PyAny>>, b: Option<&Py<PyAny>>) -> bool {
     }
 }
 
-/// The array that a leaf is; of a number in `dtype`, if numbers of its kind may have that.
+/// Convert a leaf to an array; a number takes `dtype`, if numbers of its kind can have it.
 fn leaf(op: &str, path: &str, value: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
     let wanted = match (number(value)?, dtype) {
         (Some(number), Some(dtype)) => {
@@ -174,7 +174,7 @@ fn leaf(op: &str, path: &str, value: &Bound<'_, PyAny>, dtype: Option<DType>) ->
     })
 }
 
-/// A tree in a few words.
+/// Describe a tree for a message.
 fn describe(py: Python<'_>, tree: &Pytree) -> String {
     match tree {
         Pytree::Array(_) => "an array".into(),

@@ -16,7 +16,7 @@ use crate::convert::from_object;
 use crate::enter::{OrRaise, to_exception};
 use crate::new_array::NewArray;
 
-/// What `checkpoint` says.
+/// Parse the argument `checkpoint`.
 fn checkpoint(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Checkpoint> {
     let Some(value) = value else { return Ok(Checkpoint::EveryStep) };
     if let Ok(text) = value.extract::<String>()
@@ -33,7 +33,7 @@ fn checkpoint(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Checkpoint
     }
 }
 
-/// What `unroll` says.
+/// Parse the argument `unroll`.
 fn unroll(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(value) = value else { return Ok(1) };
     if value.is_instance_of::<PyBool>() {
@@ -48,7 +48,7 @@ fn unroll(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     }
 }
 
-/// A number of rows that was given.
+/// Parse a number of rows.
 fn rows(op: &str, name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
     let to_rows = |value: i64| {
         usize::try_from(value).map_err(|_| {
@@ -71,25 +71,62 @@ fn yield_dtypes(init: &mut Leaves, carry: &[Array]) -> PyResult<bool> {
     Ok(is_changed)
 }
 
-/// How often a function is followed anew since numbers gave way; dtypes only grow, so it ends by itself long before.
+/// Maximum number of traces while Python numbers in the carry adopt dtypes. Dtypes only widen, so few are needed.
 const MAX_RETRACES: usize = 8;
 
-/// Take a carry through the rows of `xs`: `carry, y = f(carry, x)` for each row `x`, in order.
+/// Carry a value through the rows of arrays: ``carry, y = f(carry, x)`` for each row ``x``, in order.
 ///
-/// `init`, the first carry, and `xs` are (nested lists, tuples and dicts of) arrays; each array of `xs` has `length`
-/// rows along its first axis. Without `xs`, `x` is `None` and `length` is needed. Answers the last carry and the `y`s,
-/// stacked along a new first axis; with `reverse` the last row comes first, and results stand where their rows do.
+/// Parameters
+/// ----------
+/// f : callable
+///     Called as ``f(carry, x)``; returns a pair ``(carry, y)``. The carry keeps its structure, shapes and dtypes.
+/// init : array_like or pytree of array_like
+///     First carry. Python numbers take the dtype that `f` gives them.
+/// xs : array or pytree of arrays, optional
+///     Arrays with equal numbers of rows along their first axes. Default: None; `f` then gets None for ``x``.
+/// length : int, optional
+///     Number of iterations, required without `xs`. Default: the number of rows of `xs`.
+/// reverse : bool, optional
+///     Start at the last row. Each ``y`` is stored at the position of its row. Default: False.
+/// unroll : int or bool, optional
+///     Number of iterations to combine into one, for small functions; True for all of them. Default: 1.
+/// checkpoint : int or {"sqrt"}, optional
+///     Keep only every k-th carry for the gradient and recompute the others. Default: None, keep all.
 ///
-/// `f` is followed once, on arrays without values; the carry keeps its structure, shapes and dtypes. (Python numbers
-/// in `init` take the dtype that `f` gives them.) Draws without a key differ from one iteration to the next. `unroll`
-/// makes that many iterations one, for small bodies.
+/// Returns
+/// -------
+/// carry : array or pytree of arrays
+///     Last carry.
+/// ys : array or pytree of arrays
+///     All ``y``, stacked along a new first axis.
 ///
-/// Memory beside the results does not grow with `length`. A gradient keeps the carry of every iteration: `length` times
-/// the carry. With `checkpoint=k` it keeps every k-th and computes those between again: `length / k + k` times the
-/// carry, for one more run of `f`; `checkpoint="sqrt"` takes the k that makes this least (Griewank, 1992).
+/// Raises
+/// ------
+/// TypeError
+///     If `f` does not return a pair, or if the carry changes its dtype or structure.
+/// ValueError
+///     If the carry changes its shape, if numbers of rows differ, if neither `xs` nor `length` is given, or if `length`,
+///     `unroll` or `checkpoint` is out of range.
 ///
-/// Raises `ValueError` for a carry that changes its shape, naming the leaf, for rows of different numbers, and without
-/// `xs` and `length`; `TypeError` for a carry that changes its dtype or structure, and where `f` returns no pair.
+/// See Also
+/// --------
+/// fori_loop, map, while_loop, cumsum
+///
+/// Notes
+/// -----
+/// `f` is traced once, on arrays without values. Memory besides the results does not grow with the number of iterations
+/// ``n``. A gradient keeps ``n`` carries. With ``checkpoint=k`` it keeps ``n / k + k`` of them and runs `f` once more per
+/// iteration; ``"sqrt"`` chooses the `k` that minimises this number (Griewank, "Achieving logarithmic growth of temporal
+/// and spatial complexity in reverse automatic differentiation", 1992). Random numbers drawn without a key differ from
+/// iteration to iteration.
+///
+/// Examples
+/// --------
+/// >>> f = lambda carry, x: (carry + x, carry * x)
+/// >>> mx.scan(f, mx.array(0.0), mx.array([1.0, 2.0, 3.0]))
+/// (array(6, dtype=float32), array([0, 2, 9], dtype=float32))
+/// >>> mx.scan(lambda c, _: (2 * c, c), mx.array(1.0), length=4)
+/// (array(16, dtype=float32), array([1, 2, 4, 8], dtype=float32))
 #[pyfunction]
 #[pyo3(signature = (f, init, xs = None, length = None, reverse = false, unroll = None, checkpoint = None))]
 fn scan<'py>(
@@ -139,7 +176,7 @@ fn scan<'py>(
 
 /// A bound of `fori_loop`.
 fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<LoopBound> {
-    // Not of an array: that would compute it.
+    // Not for an array: that would evaluate it.
     if !value.is_instance_of::<crate::array::PyArray>()
         && let Ok(number) = value.extract::<i64>()
     {
@@ -154,14 +191,47 @@ fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<LoopBound> {
     }
 }
 
-/// `carry = body_fun(i, carry)` for `i` from `lower` to before `upper`, beginning with `init`; answers the last carry.
+/// Update a value in a loop over integers: ``carry = body_fun(i, carry)`` for ``lower <= i < upper``.
 ///
-/// `i` is an int32 scalar (int64 where a bound needs it). Between Python integers, or arrays that have a value and are
-/// not traced, this is a `scan` without rows: it has a gradient, which keeps the carry of every iteration, or of every
-/// k-th with `checkpoint=k` (as in `scan`). Between arrays that are still to be computed it is a `while_loop`.
+/// Parameters
+/// ----------
+/// lower, upper : int or integer scalar array
+///     Bounds of the loop. If ``upper <= lower``, the result is `init`.
+/// body_fun : callable
+///     Called as ``body_fun(i, carry)``; returns the next carry, of the same structure, shapes and dtypes. ``i`` is an int32
+///     scalar array, or int64 if a bound needs it.
+/// init : array_like or pytree of array_like
+///     First carry. Python numbers take the dtype that `body_fun` gives them.
+/// unroll : int or bool, optional
+///     Number of iterations to combine into one, for small functions; True for all of them. Default: 1.
+/// checkpoint : int or {"sqrt"}, optional
+///     Keep only every k-th carry for the gradient and recompute the others, as in `scan`. Default: None, keep all.
 ///
-/// Raises `ValueError` for bounds that are no scalars and for a carry that changes its shape, naming the leaf; `TypeError`
-/// for bounds that are no integers and for a carry that changes its dtype or structure.
+/// Returns
+/// -------
+/// array or pytree of arrays
+///     Last carry.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If a bound is not an integer, or if the carry changes its dtype or structure.
+/// ValueError
+///     If a bound is not a scalar, or if the carry changes its shape.
+///
+/// See Also
+/// --------
+/// scan, while_loop
+///
+/// Notes
+/// -----
+/// If the bounds are Python integers or evaluated arrays that are not traced, this is a `scan` without rows and has a
+/// gradient. Otherwise it is a `while_loop`, which has none.
+///
+/// Examples
+/// --------
+/// >>> mx.fori_loop(1, 6, lambda i, carry: carry * i, mx.array(1))
+/// array(120, dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (lower, upper, body_fun, init, *, unroll = None, checkpoint = None))]
 fn fori_loop<'py>(
@@ -195,15 +265,43 @@ fn fori_loop<'py>(
     Err(PyTypeError::new_err("[fori_loop] the dtypes of the carry do not settle"))
 }
 
-/// `carry = body_fun(carry)` for as long as `cond_fun(carry)` holds, beginning with `init`; answers the last carry.
+/// Update a value in a loop while a condition holds: ``carry = body_fun(carry)``.
 ///
-/// The carry is a (nested list, tuple or dict of) arrays that keeps its structure, shapes and dtypes; `cond_fun`
-/// returns a scalar. Both functions are followed once. Memory does not grow with the number of iterations. Under
-/// `vmap` it goes on until no lane does, and lanes that have ended keep what they have. `jvp` works; a gradient does
-/// not (`scan` and `fori_loop` have one), since it cannot be known how many carries it would have to keep.
+/// Parameters
+/// ----------
+/// cond_fun : callable
+///     Called as ``cond_fun(carry)``; returns a scalar.
+/// body_fun : callable
+///     Called as ``body_fun(carry)``; returns the next carry, of the same structure, shapes and dtypes.
+/// init : array_like or pytree of array_like
+///     First carry. Python numbers take the dtype that `body_fun` gives them.
 ///
-/// Raises `ValueError` for a condition that is no scalar and for a carry that changes its shape, naming the leaf;
-/// `TypeError` for a carry that changes its dtype or structure.
+/// Returns
+/// -------
+/// array or pytree of arrays
+///     First carry for which ``cond_fun(carry)`` is false.
+///
+/// Raises
+/// ------
+/// TypeError
+///     If the carry changes its dtype or structure.
+/// ValueError
+///     If the condition is not a scalar, if the carry changes its shape, or if a reverse-mode gradient is taken.
+///
+/// See Also
+/// --------
+/// fori_loop, scan, cond
+///
+/// Notes
+/// -----
+/// Both functions are traced once, on arrays without values. Memory does not grow with the number of iterations. `jvp`
+/// works, `grad` and `vjp` do not, because the number of carries to keep is unknown. Under `vmap` the loop runs until the
+/// condition is false for every batch element; elements whose condition is false keep their value.
+///
+/// Examples
+/// --------
+/// >>> mx.while_loop(lambda x: x < 100, lambda x: 2 * x, mx.array(3))
+/// array(192, dtype=int32)
 #[pyfunction]
 fn while_loop<'py>(
     cond_fun: &Bound<'py, PyAny>,
@@ -237,7 +335,7 @@ fn while_loop<'py>(
     Err(PyTypeError::new_err("[while_loop] the dtypes of the carry do not settle"))
 }
 
-/// An error of either side, while a function is followed.
+/// Error while a function is traced: from Python or from umber.
 enum Failure {
     Python(PyErr),
     Core(Error),
@@ -258,13 +356,40 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// `f(x)` for each row `x` of `xs`, one after the other: the results of all rows, stacked.
+/// Apply a function to each row of arrays, one after the other, and stack the results.
 ///
-/// `xs` is a (nested list, tuple or dict of) arrays with equal numbers of rows along their first axes. As `vmap` along
-/// these, in the memory of one row at a time; with `batch_size` of that many rows, which `vmap` computes together. A
-/// gradient works and keeps nothing but `xs`.
+/// Parameters
+/// ----------
+/// f : callable
+///     Function of one row; returns an array or a pytree (nested lists, tuples and dicts) of arrays.
+/// xs : array or pytree of arrays
+///     Arrays with equal numbers of rows along their first axes.
+/// batch_size : int, optional
+///     Number of rows to compute together with `vmap`. Default: one row at a time.
 ///
-/// Raises `ValueError` for rows of different numbers and for a `batch_size` below one.
+/// Returns
+/// -------
+/// array or pytree of arrays
+///     Results of all rows, stacked along a new first axis.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If numbers of rows differ, if an array in `xs` is a scalar, or if `batch_size` is less than 1.
+///
+/// See Also
+/// --------
+/// vmap, scan
+///
+/// Notes
+/// -----
+/// The results are those of ``vmap(f)(xs)``, with the intermediate memory of one row (or `batch_size` rows). `f` is traced
+/// once. The gradient keeps only `xs` and recomputes the rest.
+///
+/// Examples
+/// --------
+/// >>> mx.map(lambda x: mx.outer(x, x).sum(), mx.array([[1.0, 2.0], [3.0, 4.0]]))
+/// array([9, 49], dtype=float32)
 #[pyfunction]
 #[pyo3(signature = (f, xs, batch_size = None))]
 fn map<'py>(f: &Bound<'py, PyAny>, xs: &Bound<'py, PyAny>, batch_size: Option<i64>) -> PyResult<Py<PyAny>> {
