@@ -1,4 +1,6 @@
 //! Products of arrays.
+//!
+//! One subject: one binding per product; most lines are their documentation.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

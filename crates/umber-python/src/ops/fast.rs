@@ -1,4 +1,6 @@
 //! `umber.core.fast`: fused operations.
+//!
+//! One subject: one binding per fused operation; most lines are their documentation.
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,6 @@
 //! `umber.core.fft`: Fourier transforms.
+//!
+//! One subject: one binding per transform; most lines are their documentation.
 
 use pyo3::prelude::*;
 use umber_core::DType;

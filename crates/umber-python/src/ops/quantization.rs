@@ -1,4 +1,6 @@
 //! Quantisation, and products with quantised matrices.
+//!
+//! One subject: one binding per operation on quantised arrays; most lines are their documentation.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,4 +1,6 @@
 //! `umber.core.random`: random numbers from a key or from the global state.
+//!
+//! One subject: one binding per distribution; most lines are their documentation.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,4 +1,6 @@
 //! `umber.core.linalg`: linear algebra on the last two axes.
+//!
+//! One subject: one binding per decomposition or solver; most lines are their documentation.
 
 mod norms;
 mod products;
