@@ -23,6 +23,7 @@ from umber import array_api, nn, optimizers, utils
 from umber import mlx as umber_mlx
 
 BINDINGS = Path(__file__).resolve().parents[2] / "crates/umber-python/src"
+CONTROL_FLOW = "transforms/control_flow"
 log = logging.getLogger(__name__)
 
 # Page, title, files of the bindings without `.rs`. Dtypes, constants and exceptions are found by

@@ -1,9 +1,9 @@
 """Links that work in the repository and on the site.
 
-Pages link to files of the repository (`../../benches/README.md`). On the site, a link to a file that
-the site includes leads to its page; of any other file outside docs/ only the text of the link stays.
-A page that consists of ```` ```{include} ../FILE ```` gets the file with such links. References of
-docstrings by the usual short names (`mx.softmax`, `nn.Linear`) lead to the reference.
+Pages link to files of the repository (`../../benches/README.md`). On the site, a link to a file
+that the site includes leads to its page; of a link to any other file outside docs/ only the text
+stays. A page includes a file, with such links, by a block ```` ```{include} ../FILE ````.
+References of docstrings by the usual short names (`mx.softmax`, `nn.Linear`) lead to the reference.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ COLOURS = {"b": "#e8e8e8", "u": "#d5ecd4", "i": "#cfe3f7", "f": "#fde7c2", "c": 
 
 def text(x: float, y: float, words: str, anchor: str = "middle", weight: str = "normal") -> str:
     """A line of text."""
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" font-weight="{weight}">{escape(words)}</text>'
+    style = f'text-anchor="{anchor}" font-weight="{weight}"'
+    return f'<text x="{x}" y="{y}" {style}>{escape(words)}</text>'
 
 
 def promotion() -> str:
