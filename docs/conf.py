@@ -31,7 +31,7 @@ html_theme = "furo"
 html_title = f"umber {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_js_files = [("offline.js", {"priority": 100})]
+html_js_files = ["offline.js"]
 html_show_sphinx = False
 html_copy_source = False
 html_theme_options = {"top_of_page_buttons": []}
@@ -52,6 +52,9 @@ napoleon_google_docstring = True
 napoleon_use_rtype = False
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
+
+# Names of parameters, such as `shape`, are names of several attributes: they are no links.
+suppress_warnings = ["ref.python"]
 
 linkcheck_timeout = 20
 linkcheck_retries = 2

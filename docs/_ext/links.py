@@ -3,7 +3,8 @@
 Pages link to files of the repository (`../../benches/README.md`). On the site, a link to a file
 that the site includes leads to its page; of a link to any other file outside docs/ only the text
 stays. A page includes a file, with such links, by a block ```` ```{include} ../FILE ````.
-References of docstrings by the usual short names (`mx.softmax`, `nn.Linear`) lead to the reference.
+References of docstrings by the usual short names (`mx.softmax`, `nn.Linear`) lead to the reference,
+and a letter may follow them as in Markdown (`array`s).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ LINK = re.compile(
     r"\((?P<target>[^)\s]+)\)",
     re.MULTILINE | re.DOTALL,
 )
+FOLLOWED = re.compile(r"(?<![`\w])(`[^`\n]+`)(?=\w)")
 SHORT = {"mx.": "umber.core.", "nn.": "umber.nn.", "optim.": "umber.optimizers."}
 
 
@@ -89,8 +91,16 @@ def resolve_short(
     return None
 
 
+def separate(
+    app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
+) -> None:
+    """Mark where a reference ends that a letter follows."""
+    lines[:] = [FOLLOWED.sub(r"\1\\ ", line) for line in lines]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Connect the two."""
+    """Connect the hooks."""
+    app.connect("autodoc-process-docstring", separate)
     app.connect("source-read", read_source)
     app.connect("missing-reference", resolve_short)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
