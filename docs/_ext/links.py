@@ -29,6 +29,8 @@ LINK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 FOLLOWED = re.compile(r"(?<![`\w])(`[^`\n]+`)(?=\w)")
+# Napoleon takes what stands before a colon for a type, unless it is code.
+WITH_COLON = re.compile(r"(?<!`)(`[^`\n]*:[^`\n]*`)(?!`)")
 SHORT = {"mx.": "umber.core.", "nn.": "umber.nn.", "optim.": "umber.optimizers."}
 
 
@@ -94,13 +96,15 @@ def resolve_short(
 def separate(
     app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
 ) -> None:
-    """Mark where a reference ends that a letter follows."""
+    """Mark the end of references that letters follow, and code in the lines of attributes."""
+    if what in {"attribute", "data", "property"} and lines:
+        lines[0] = WITH_COLON.sub(r"`\1`", lines[0])
     lines[:] = [FOLLOWED.sub(r"\1\\ ", line) for line in lines]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the hooks."""
-    app.connect("autodoc-process-docstring", separate)
+    app.connect("autodoc-process-docstring", separate, priority=400)
     app.connect("source-read", read_source)
     app.connect("missing-reference", resolve_short)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -20,7 +20,8 @@ DTYPES = (
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
     "float16 bfloat16 float32 float64 complex64 complex128"
 ).split()
-CELL_WIDTH, CELL_HEIGHT, MARGIN = 78, 24, 84
+CELL_WIDTH, CELL_HEIGHT, MARGIN = 44, 24, 84
+SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f", "complex": "c"}
 # By kind: background, readable under black text in both themes.
 COLOURS = {"b": "#e8e8e8", "u": "#d5ecd4", "i": "#cfe3f7", "f": "#fde7c2", "c": "#ecd6f2"}
 
@@ -29,6 +30,12 @@ def text(x: float, y: float, words: str, anchor: str = "middle", weight: str = "
     """A line of text."""
     style = f'text-anchor="{anchor}" font-weight="{weight}"'
     return f'<text x="{x}" y="{y}" {style}>{escape(words)}</text>'
+
+
+def short(name: str) -> str:
+    """The name of a dtype that fits into a cell."""
+    letters = name.rstrip("0123456789")
+    return SHORT.get(letters, letters) + name.removeprefix(letters)
 
 
 def promotion() -> str:
@@ -43,7 +50,7 @@ def promotion() -> str:
     ]
     for column, name in enumerate(DTYPES):
         x = MARGIN + CELL_WIDTH * (column + 0.5)
-        parts.append(text(x, 17, name, weight="bold"))
+        parts.append(text(x, 17, short(name), weight="bold"))
     for row, left in enumerate(DTYPES):
         y = CELL_HEIGHT * (row + 1)
         parts.append(text(MARGIN - 6, y + 17, left, "end", "bold"))
@@ -55,7 +62,7 @@ def promotion() -> str:
                 f'<rect x="{x}" y="{y}" width="{CELL_WIDTH - 2}" height="{CELL_HEIGHT - 2}" '
                 f'fill="{COLOURS[kind]}"/>'
             )
-            parts.append(text(x + CELL_WIDTH / 2, y + 16, result.name))
+            parts.append(text(x + CELL_WIDTH / 2, y + 16, short(result.name)))
     return "\n".join([*parts, "</svg>", ""])
 
 
