@@ -50,11 +50,13 @@ autodoc_typehints = "none"
 napoleon_numpy_docstring = True
 napoleon_google_docstring = True
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 
-# Names of parameters, such as `shape`, are names of several attributes: they are no links.
-suppress_warnings = ["ref.python"]
+# Names of parameters, such as `shape`, are names of several attributes, so they are no links.
+# Sections of references may list sources that no sentence cites.
+suppress_warnings = ["ref.python", "ref.footnote"]
 
 linkcheck_timeout = 20
 linkcheck_retries = 2

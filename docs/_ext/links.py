@@ -4,7 +4,8 @@ Pages link to files of the repository (`../../benches/README.md`). On the site, 
 that the site includes leads to its page; of a link to any other file outside docs/ only the text
 stays. A page includes a file, with such links, by a block ```` ```{include} ../FILE ````.
 References of docstrings by the usual short names (`mx.softmax`, `nn.Linear`) lead to the reference,
-and a letter may follow them as in Markdown (`array`s).
+and a letter may follow them as in Markdown (`array`s). Numbers of references (`[1]_`) are those of
+one docstring, not of a page.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ LINK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 FOLLOWED = re.compile(r"(?<![`\w])(`[^`\n]+`)(?=\w)")
+FOOTNOTE = re.compile(r"(^\s*\.\. )?\[(\d+)\]((?(1) |_))")
+# The type of a parameter, whose asterisks (`(out, *kernel, in)`) are no emphasis.
+TYPED = re.compile(r"^(\s*\*{0,2}\w[\w, *]* : )([^`]+)$")
 # Napoleon takes what stands before a colon for a type, unless it is code.
 WITH_COLON = re.compile(r"(?<!`)(`[^`\n]*:[^`\n]*`)(?!`)")
 SHORT = {"mx.": "umber.core.", "nn.": "umber.nn.", "optim.": "umber.optimizers."}
@@ -96,10 +100,15 @@ def resolve_short(
 def separate(
     app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
 ) -> None:
-    """Mark the end of references that letters follow, and code in the lines of attributes."""
+    """Mend a docstring for a page of several: the ends and numbers of references, code."""
     if what in {"attribute", "data", "property"} and lines:
         lines[0] = WITH_COLON.sub(r"`\1`", lines[0])
-    lines[:] = [FOLLOWED.sub(r"\1\\ ", line) for line in lines]
+    label = re.sub(r"\W+", "-", name).lower()
+    for number, line in enumerate(lines):
+        line = FOLLOWED.sub(r"\1\\ ", line)
+        if typed := TYPED.match(line):
+            line = typed[1] + typed[2].replace("*", "\\*")
+        lines[number] = FOOTNOTE.sub(rf"\1[#{label}-\2]\3", line)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -5,6 +5,7 @@ left out, and the page counts as skipped once the others have run.
 """
 
 import ast
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -59,3 +60,31 @@ def test_blocks_run(page, tmp_path):
 def test_pages_are_found():
     assert ROOT / "docs/usage/memory.md" in WITH_CODE
     assert ROOT / "README.md" in WITH_CODE
+
+
+# What pages may name though it does not exist: names of other libraries, and of MLX.
+ABSENT = {"nn.Parameter", "nn.ModuleList", "nn.ModuleDict", "nn.MultiheadAttention"}
+ABSENT |= {"nn.utils.clip_grad_norm_", "nn.init.kaiming_normal_"}
+ABSENT |= {"mx.metal", "mx.cuda", "mx.distributed"}
+NAME = re.compile(r"\b(?:mx|nn|optimizers)(?:\.[A-Za-z_]\w*)+")
+CODE = re.compile(r"`[^`\n]+`")
+NAMESPACE = {"mx": "umber.core", "nn": "umber.nn", "optimizers": "umber.optimizers"}
+GUIDES = [page for page in PAGES if page.parent.name in {"docs", "start", "howto", "coming_from"}]
+
+
+def exists(name):
+    first, *rest = name.split(".")
+    value = importlib.import_module(NAMESPACE[first])
+    for part in rest:
+        if not hasattr(value, part):
+            return False
+        value = getattr(value, part)
+    return True
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_names_exist(page):
+    code = " ".join(CODE.findall(page.read_text(encoding="utf-8")))
+    # Names of JAX and PyTorch begin with those of their packages.
+    names = {match[0] for match in NAME.finditer(re.sub(r"\b(?:jax|torch)\.[\w.]+", "", code))}
+    assert {name for name in names - ABSENT if not exists(name)} == set()
