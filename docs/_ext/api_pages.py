@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import umber.core as mx
 from sphinx.application import Sphinx
+from sphinx.domains.python import PyObject
 from sphinx.util import logging
 from umber import array_api, nn, optimizers, utils
 from umber import mlx as umber_mlx
@@ -140,7 +141,9 @@ def entry(value: Any, name: str) -> list[str]:
     if isinstance(value, type) and issubclass(value, BaseException):
         return [f".. autoexception:: {name}", "   :show-inheritance:", ""]
     if isinstance(value, type):
-        return [f".. autoclass:: {name}", "   :members:", "   :inherited-members: object, dict", ""]
+        # What these bases have is on their own entries.
+        bases = "object, dict, Module, Optimizer"
+        return [f".. autoclass:: {name}", "   :members:", f"   :inherited-members: {bases}", ""]
     if callable(value):
         return [f".. autofunction:: {name}", ""]
     return [f".. autodata:: {name}", "   :no-value:", ""]
@@ -345,5 +348,8 @@ def write(folder: Path) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages before Sphinx looks for sources."""
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"
     write(Path(app.srcdir) / "api")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
