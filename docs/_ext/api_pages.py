@@ -164,15 +164,13 @@ def is_exception(value: Any) -> bool:
 
 
 def dtype_rows(names: list[str]) -> list[str]:
-    """A table of the dtypes."""
-    lines = [".. list-table::", "   :header-rows: 1", "", "   * - dtype", "     - bytes", ""]
+    """A table of the dtypes, by kind and size."""
+    dtypes = {name: getattr(mx, name) for name in names}
+    names = sorted(names, key=lambda name: ("buifc".find(dtypes[name].kind), dtypes[name].size))
+    lines = [".. list-table::", "   :header-rows: 1", "", "   * - dtype", "     - bytes"]
     for name in names:
-        lines[-1:] = [
-            f"   * - .. py:data:: umber.core.{name}",
-            f"     - {getattr(mx, name).size}",
-            "",
-        ]
-    return lines
+        lines += [f"   * - .. py:data:: umber.core.{name}", f"     - {dtypes[name].size}"]
+    return [*lines, ""]
 
 
 def array_page(names: list[str]) -> list[str]:

@@ -33,8 +33,6 @@ FOLLOWED = re.compile(r"(?<![`\w])(`[^`\n]+`)(?=\w)")
 FOOTNOTE = re.compile(r"(^\s*\.\. )?\[(\d+)\]((?(1) |_))")
 # The type of a parameter, whose asterisks (`(out, *kernel, in)`) are no emphasis.
 TYPED = re.compile(r"^(\s*\*{0,2}\w[\w, *]* : )([^`]+)$")
-# Napoleon takes what stands before a colon for a type, unless it is code.
-WITH_COLON = re.compile(r"(?<!`)(`[^`\n]*:[^`\n]*`)(?!`)")
 SHORT = {"mx.": "umber.core.", "nn.": "umber.nn.", "optim.": "umber.optimizers."}
 
 
@@ -100,9 +98,9 @@ def resolve_short(
 def separate(
     app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
 ) -> None:
-    """Mend a docstring for a page of several: the ends and numbers of references, code."""
-    if what in {"attribute", "data", "property"} and lines:
-        lines[0] = WITH_COLON.sub(r"`\1`", lines[0])
+    """Mend a docstring for a page of several: the ends and numbers of references."""
+    if what in {"attribute", "data", "property"}:
+        lines.insert(0, "")  # Napoleon takes the first line up to a colon for a type.
     label = re.sub(r"\W+", "-", name).lower()
     for number, line in enumerate(lines):
         line = FOLLOWED.sub(r"\1\\ ", line)

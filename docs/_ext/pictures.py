@@ -20,7 +20,7 @@ DTYPES = (
     "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 "
     "float16 bfloat16 float32 float64 complex64 complex128"
 ).split()
-CELL_WIDTH, CELL_HEIGHT, MARGIN = 44, 24, 84
+CELL_WIDTH, CELL_HEIGHT, MARGIN = 44, 24, 96
 SHORT = {"uint": "u", "int": "i", "bfloat": "bf", "float": "f", "complex": "c"}
 # By kind: background, readable under black text in both themes.
 COLOURS = {"b": "#e8e8e8", "u": "#d5ecd4", "i": "#cfe3f7", "f": "#fde7c2", "c": "#ecd6f2"}
