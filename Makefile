@@ -136,7 +136,7 @@ docs: $(stamps)/docs $(stamps)/demo $(stamps)/installed ## Build the documentati
 	$(sphinx) -b html docs target/docs/html
 	@echo "open target/docs/html/index.html"
 
-docs-links: $(stamps)/docs $(stamps)/demo $(stamps)/installed ## Check the documentation's links into the network
+docs-links: $(stamps)/docs $(stamps)/demo $(stamps)/installed ## Check the documentation's external links
 	$(sphinx) -b linkcheck docs target/docs/links
 
 wheel: $(stamps)/wheel ## Build the release wheel into dist/
