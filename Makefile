@@ -38,6 +38,7 @@ MAKEFLAGS += --no-print-directory
 stamps := $(VENV)/.stamps
 python := $(VENV)/bin/python
 pip_install := $(python) -m pip install --quiet --disable-pip-version-check
+sphinx := $(python) -m sphinx --quiet --fail-on-warning --keep-going --jobs auto --doctree-dir target/docs/doctrees
 # The binding crate asks this interpreter for its ABI; build scripts run in other folders.
 export PYO3_PYTHON := $(abspath $(python))
 
@@ -47,7 +48,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-checked test-python test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs wheel clean
+.PHONY: help demo test test-rust test-checked test-python test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs docs docs-links wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -131,6 +132,14 @@ bench: $(stamps)/demo $(stamps)/installed ## Compare with NumPy, and with MLX an
 stubs: $(stamps)/installed ## Write the type stubs from the built extension module
 	$(python) tools/stubs.py
 
+# Warnings are errors: among them links within the site that lead nowhere, and names that no page documents.
+docs: $(stamps)/docs $(stamps)/demo $(stamps)/installed ## Build the documentation site into target/docs
+	$(sphinx) -b html docs target/docs/html
+	@echo "open target/docs/html/index.html"
+
+docs-links: $(stamps)/docs $(stamps)/demo $(stamps)/installed ## Check the documentation's external links
+	$(sphinx) -b linkcheck docs target/docs/links
+
 wheel: $(stamps)/wheel ## Build the release wheel into dist/
 	@ls dist/*.whl
 
@@ -146,7 +155,7 @@ $(stamps)/venv:
 	$(PYTHON) -m venv $(VENV)
 	@mkdir -p $(stamps) && touch $@
 
-$(stamps)/build $(stamps)/demo $(stamps)/test $(stamps)/peers $(stamps)/lint: $(stamps)/%: requirements/%.txt $(stamps)/venv
+$(stamps)/build $(stamps)/demo $(stamps)/test $(stamps)/peers $(stamps)/lint $(stamps)/docs: $(stamps)/%: requirements/%.txt $(stamps)/venv
 	$(pip_install) -r $<
 	@touch $@
 
