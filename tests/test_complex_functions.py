@@ -36,7 +36,7 @@ def test_values(name, values):
     if turned or name in ("exp", "sinh", "cosh", "tanh"):
         certain = np.isfinite(angle) & ~np.isnan(size)
     if name in ("tan", "tanh"):
-        # Of infinities the array API asks for another sign of zero: test_array_api_special_values.py.
+        # Other signs of zero at infinities: test_array_api_special_values.py.
         certain &= np.isfinite(size)
     with np.errstate(all="ignore"):
         want = getattr(np, name)(z)
