@@ -16,7 +16,7 @@ class _RandomState:
     def __getitem__(self, index: int) -> Any: ...
     def __len__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy or a pickle is a list of the key, as it is now."""
+        """Copy and pickle as a list of the current key."""
 
     def __setitem__(self, index: int, value: Any) -> None: ...
 
@@ -27,7 +27,43 @@ def bernoulli(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Bools that are true with probability `p`."""
+    """Draw booleans that are True with probability `p`.
+
+    Parameters
+    ----------
+    p : array_like, optional
+        Floating-point probabilities. Default: 0.5.
+    shape : int or sequence of int, optional
+        Shape of the result, to which `p` broadcasts. Default: the shape of `p`.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        bool.
+
+    Raises
+    ------
+    ValueError
+        If `p` is not floating point, `p` does not broadcast to `shape`,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    randint, categorical
+
+    Notes
+    -----
+    Probabilities above 1 give True, those below 0 and NaN give False.
+
+    Examples
+    --------
+    >>> mx.random.bernoulli(mx.array([0.0, 1.0]))
+    array([False, True], dtype=bool)
+    """
 
 
 def beta(
@@ -38,7 +74,46 @@ def beta(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Numbers of the beta distribution with parameters `a` and `b`, in `[0, 1]`; no gradient flows to them."""
+    """Draw from the beta distribution with parameters `a` and `b`.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Parameters, above 0.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype` in ``[0, 1]``. Elements whose parameters are not positive are NaN.
+
+    Raises
+    ------
+    ValueError
+        If `a` or `b` is a number that is not positive, the dtype is not real floating point, the parameters do not
+        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    gamma, dirichlet
+
+    Notes
+    -----
+    Computed as ``x / (x + y)`` of gamma draws `x` and `y` with parameters `a` and `b`, from their logarithms, so that
+    small parameters do not underflow. No gradient flows to `a` and `b`.
+
+    Examples
+    --------
+    >>> mx.random.beta(2.0, 6.0, (2,), key=mx.random.key(0))
+    array([0.125141, 0.463742], dtype=float32)
+    """
 
 
 def categorical(
@@ -49,9 +124,50 @@ def categorical(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Indices drawn with the probabilities that `softmax(logits)` gives along `axis`, as uint32.
+    """Draw class indices with probabilities ``softmax(logits)`` along an axis.
 
-    `shape` is the whole shape of the result, `num_samples` adds a last axis; at most one may be given.
+    Parameters
+    ----------
+    logits : array_like
+        Unnormalised log-probabilities.
+    axis : int, optional
+        Axis of the classes. Default: -1.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the shape of `logits` without `axis` broadcasts. Default: the latter.
+    num_samples : int, optional
+        Number of draws, along a new last axis. At most one of `shape` and `num_samples` may be given. Default: one
+        draw.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Class indices as uint32.
+
+    Raises
+    ------
+    ValueError
+        If both `shape` and `num_samples` are given, there are no classes, the shapes do not broadcast,
+        the shape has a negative length, or `key` is not a key.
+    IndexError
+        If `axis` is out of bounds.
+
+    See Also
+    --------
+    choice, gumbel, bernoulli
+
+    Notes
+    -----
+    With a single set of logits and `shape` or `num_samples`, the cumulative sum of ``exp(logits - max(logits))`` is
+    inverted; otherwise the result is ``argmax(logits + gumbel)``.
+
+    Examples
+    --------
+    >>> mx.random.categorical(mx.array([-mx.inf, 0.0, -mx.inf]), num_samples=4)
+    array([1, 1, 1, 1], dtype=uint32)
     """
 
 
@@ -66,12 +182,58 @@ def choice(
     *,
     size: int | None = None,
 ) -> array:
-    """Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.
+    """Draw integers or slices of an array at random, with or without replacement.
 
-    `replace` says whether a part can be drawn more than once. `p` are probabilities of the parts, of shape
-    `(length,)`, which sum to one (Efraimidis and Spirakis, 2006, without replacement); inside `vmap` and `compile`,
-    where they have no values, they count in proportion. Raises `ValueError` if there are not enough parts, without
-    replacement not enough of a probability above zero.
+    Parameters
+    ----------
+    a : int or array_like
+        An integer `n` stands for ``arange(n)`` as uint32; of an array, slices along `axis` are drawn.
+    shape : int or sequence of int, optional
+        Shape of the draws, which takes the place of `axis` in the result. Default: a single draw.
+    replace : bool, optional
+        Allow an item to be drawn more than once. Default: True.
+    p : array_like, optional
+        Probabilities of the items, which sum to 1. Default: uniform.
+    axis : int, optional
+        Axis of the items. Default: 0.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+    size : int or sequence of int, optional
+        NumPy's name of `shape`. Only one of them may be given.
+
+    Returns
+    -------
+    array
+        uint32 for an integer `a`, else the dtype of `a`.
+
+    Raises
+    ------
+    ValueError
+        If there are no items, there are too few without replacement (of non-zero probability), or `p` has another shape
+        or does not sum to 1.
+    TypeError
+        If both `shape` and `size` are given.
+    IndexError
+        If `axis` is out of bounds.
+
+    See Also
+    --------
+    permutation, categorical, randint
+
+    Notes
+    -----
+    Without replacement, weighted items are those with the largest ``log(p) + gumbel`` (P. S. Efraimidis and P. G.
+    Spirakis, Information Processing Letters 97, 2006). In `vmap` and `compile`, where the values of `p` are unknown,
+    its sum is not checked and the probabilities are normalised.
+
+    Examples
+    --------
+    >>> mx.random.choice(52, (5,), replace=False, key=mx.random.key(0))
+    array([4, 17, 41, 51, 12], dtype=uint32)
+    >>> mx.random.choice(mx.array([10, 20, 30]), (2,), p=[0.0, 0.0, 1.0])
+    array([30, 30], dtype=int32)
     """
 
 
@@ -82,10 +244,46 @@ def dirichlet(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Probabilities of the Dirichlet distribution: along the last axis they sum to one.
+    """Draw probability vectors from the Dirichlet distribution.
 
-    `alpha` has the parameters along its last axis; `shape` is that of the result without it. An element that is not
-    positive raises `ValueError`; where `alpha` is not computed yet its draws are NaN. No gradient flows to `alpha`.
+    Parameters
+    ----------
+    alpha : array_like
+        Parameters along the last axis, above 0.
+    shape : int or sequence of int, optional
+        Shape of the result without its last axis. Default: that of `alpha`.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype` that sum to 1 along the last axis.
+
+    Raises
+    ------
+    ValueError
+        If an element of `alpha` is not positive, `alpha` is 0-D, the dtype is not real floating point, `alpha` does not
+        broadcast, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    beta, gamma
+
+    Notes
+    -----
+    Computed as gamma draws with parameters `alpha` divided by their sum. If `alpha` has not been evaluated, its
+    elements are not checked, and invalid ones give NaN. No gradient flows to `alpha`.
+
+    Examples
+    --------
+    >>> x = mx.random.dirichlet(mx.array([1.0, 2.0, 5.0]), (4,))
+    >>> x.shape, mx.allclose(x.sum(axis=-1), mx.ones(4)).item()
+    ((4, 3), True)
     """
 
 
@@ -96,7 +294,41 @@ def exponential(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Numbers of the exponential distribution with mean `scale`."""
+    """Draw from the exponential distribution with mean `scale`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int, optional
+        Shape of the result. Default: a scalar.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    scale : array_like, optional
+        Mean, which broadcasts to `shape`. Default: 1.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `shape` and `dtype`, computed as ``-scale * log(1 - u)`` of a uniform `u`.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not real floating point, `scale` is a negative number, `scale` does not broadcast to `shape`,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    gamma, poisson
+
+    Examples
+    --------
+    >>> mx.random.exponential((2,), scale=3.0, key=mx.random.key(0))
+    array([0.73117, 4.89082], dtype=float32)
+    """
 
 
 def gamma(
@@ -107,10 +339,47 @@ def gamma(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Numbers of the gamma distribution with shape parameter `a` and the given scale, of mean `a * scale`.
+    """Draw from the gamma distribution with shape parameter `a` and scale `scale`.
 
-    `shape` is that of the result, by default that of the parameters. Elements whose `a` is not positive are NaN.
-    The scale has a gradient, `a` has none. (Marsaglia and Tsang, ACM TOMS 26, 2000.)
+    Parameters
+    ----------
+    a : array_like
+        Shape parameter, above 0. Its mean is ``a * scale``.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    scale : array_like, optional
+        Scale. Default: 1.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype`. Elements whose `a` is not positive are NaN.
+
+    Raises
+    ------
+    ValueError
+        If `a` is a number that is not positive, `scale` is a negative number, the dtype is not real floating point, the
+        parameters do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    beta, dirichlet, exponential
+
+    Notes
+    -----
+    Drawn in float64 by rejection (G. Marsaglia and W. W. Tsang, ACM Transactions on Mathematical Software 26, 2000).
+    Differentiable with respect to `scale`; `a` has no gradient.
+
+    Examples
+    --------
+    >>> mx.random.gamma(2.5, (2,), key=mx.random.key(0))
+    array([1.90364, 3.72197], dtype=float32)
     """
 
 
@@ -120,11 +389,79 @@ def gumbel(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Numbers of the standard Gumbel distribution."""
+    """Draw from the standard Gumbel distribution: ``-log(-log(u))`` of a uniform `u`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int, optional
+        Shape of the result. Default: a scalar.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `shape` and `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not real floating point,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    categorical
+
+    Notes
+    -----
+    ``argmax(logits + gumbel)`` draws a class with probabilities ``softmax(logits)``.
+
+    Examples
+    --------
+    >>> mx.random.gumbel((2,), key=mx.random.key(0))
+    array([-0.425993, 1.52325], dtype=float32)
+    """
 
 
 def key(seed: int) -> array:
-    """A key from a seed (an integer from 0 to 2**64 - 1): two words, uint32."""
+    """Make a random key from a seed.
+
+    Parameters
+    ----------
+    seed : int
+        Integer from 0 to ``2**64 - 1``.
+
+    Returns
+    -------
+    array
+        The upper and the lower 32 bits of the seed: uint32 of shape ``(2,)``.
+
+    Raises
+    ------
+    ValueError
+        If the seed is out of range.
+    TypeError
+        If the seed is not an integer.
+
+    See Also
+    --------
+    split, seed
+
+    Notes
+    -----
+    A draw depends only on its key, shape and dtype. The generator is Threefry 2x32 (J. K. Salmon et al., Parallel
+    Random Numbers: As Easy as 1, 2, 3, 2011).
+
+    Examples
+    --------
+    >>> mx.random.key(7)
+    array([0, 7], dtype=uint32)
+    """
 
 
 def laplace(
@@ -135,7 +472,47 @@ def laplace(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Numbers of the Laplace distribution with mean `loc` and scale `scale`."""
+    """Draw from the Laplace distribution with mean `loc` and scale `scale`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int, optional
+        Shape of the result, which broadcasts with `loc` and `scale`. Default: a scalar.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    loc : array_like, optional
+        Mean. Default: 0.0.
+    scale : array_like, optional
+        Scale. Default: 1.0.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype` and of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not real floating point, `scale` is a negative number, the shapes do not broadcast,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    normal, exponential
+
+    Notes
+    -----
+    The density is ``exp(-abs(x - loc) / scale) / (2 * scale)``.
+
+    Examples
+    --------
+    >>> mx.random.laplace((3,), loc=5.0, scale=0.0)
+    array([5, 5, 5], dtype=float32)
+    """
 
 
 def multivariate_normal(
@@ -146,10 +523,48 @@ def multivariate_normal(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`; of shape `shape + [d]`.
+    """Draw vectors from the multivariate normal distribution.
 
-    `shape` broadcasts with the other axes of both. The covariance should be symmetric and positive semi-definite, which
-    is not checked; its symmetric square root comes from a singular value decomposition.
+    Parameters
+    ----------
+    mean : array_like
+        Mean of shape ``(..., d)``.
+    cov : array_like
+        Covariance of shape ``(..., d, d)``, symmetric and positive semi-definite, which is not checked.
+    shape : int or sequence of int, optional
+        Shape of the result without its last axis. It broadcasts with the leading axes of `mean` and `cov`. Default: a
+        scalar.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype` and shape ``(*shape, d)``.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not real floating point, the shapes do not match or broadcast,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    normal
+
+    Notes
+    -----
+    Computed as ``mean + z @ C`` with a standard normal `z` and the symmetric square root `C` of the covariance, from
+    its singular value decomposition.
+
+    Examples
+    --------
+    >>> mx.random.multivariate_normal(mx.zeros(2), mx.eye(2), (5, 3)).shape
+    (5, 3, 2)
     """
 
 
@@ -161,7 +576,48 @@ def normal(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Normally distributed numbers of mean `loc` and standard deviation `scale`."""
+    """Draw from the normal distribution with mean `loc` and standard deviation `scale`.
+
+    Parameters
+    ----------
+    shape : int or sequence of int, optional
+        Shape of the result, which broadcasts with `loc` and `scale`. Default: a scalar.
+    dtype : Dtype, optional
+        Real or complex floating-point dtype of the result. Default: float32.
+    loc : array_like, optional
+        Mean. Default: 0.
+    scale : array_like, optional
+        Standard deviation. Default: 1.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype` and of the broadcast shape. Real and imaginary parts of complex numbers have variance 1/2
+        each before scaling.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not floating point, `scale` is a negative number, the shapes do not broadcast,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    truncated_normal, multivariate_normal, uniform
+
+    Notes
+    -----
+    Computed from the inverse error function of a uniform draw.
+
+    Examples
+    --------
+    >>> mx.random.normal((2,), loc=10.0, key=mx.random.key(0))
+    array([9.21523, 10.8564], dtype=float32)
+    """
 
 
 def permutation(
@@ -170,7 +626,42 @@ def permutation(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """A random order of `0..x` for an integer `x`; of an array, its parts along `axis` in a random order."""
+    """Return integers or the slices of an array in random order.
+
+    Parameters
+    ----------
+    x : int or array_like
+        An integer `n` stands for ``arange(n)``; an array is permuted along `axis`.
+    axis : int, optional
+        Axis to permute. Default: 0.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        uint32 of shape ``(x,)`` for an integer, else a permuted copy of `x`.
+
+    Raises
+    ------
+    ValueError
+        If the integer is negative or `key` is not a key.
+    TypeError
+        If `x` is neither an integer nor an array.
+    IndexError
+        If `axis` is out of bounds.
+
+    See Also
+    --------
+    shuffle, choice
+
+    Examples
+    --------
+    >>> mx.random.permutation(5, key=mx.random.key(0))
+    array([1, 2, 0, 4, 3], dtype=uint32)
+    """
 
 
 def poisson(
@@ -180,10 +671,46 @@ def poisson(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Counts of the Poisson distribution with mean `lam`, as an integer (int32 by default) or real dtype.
+    """Draw from the Poisson distribution with mean `lam`.
 
-    Elements whose `lam` is negative or NaN are -1, and counts that the dtype cannot hold are its greatest number.
-    (Hörmann, Insurance: Mathematics and Economics 12, 1993.)
+    Parameters
+    ----------
+    lam : array_like, optional
+        Mean, at least 0. Default: 1.0.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Integer or real floating-point dtype of the result. Default: int32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Counts of `dtype`. Elements whose `lam` is negative or NaN are -1, which wraps in unsigned dtypes. Counts above
+        the maximum of an integer dtype become the maximum.
+
+    Raises
+    ------
+    ValueError
+        If `lam` is a number that is negative, NaN or above the maximum of an integer dtype, the dtype is bool or
+        complex, `lam` does not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    exponential, gamma
+
+    Notes
+    -----
+    Drawn by counting exponential waiting times for small means, and by transformed rejection for others (W. Hörmann,
+    Insurance: Mathematics and Economics 12, 1993).
+
+    Examples
+    --------
+    >>> mx.random.poisson(4.0, (3,), key=mx.random.key(0))
+    array([4, 1, 2], dtype=int32)
     """
 
 
@@ -195,11 +722,80 @@ def randint(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Integers in `[low, high)`."""
+    """Draw integers uniformly from ``[low, high)``.
+
+    Parameters
+    ----------
+    low, high : array_like
+        Bounds, which broadcast to `shape`.
+    shape : int or sequence of int, optional
+        Shape of the result. Default: a scalar.
+    dtype : Dtype, optional
+        Integer dtype or bool. Default: int32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Integers of `shape` and `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If ``low >= high`` for numbers, the bounds do not fit the dtype, the dtype is not integer or bool, the bounds do
+        not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    uniform, permutation, choice
+
+    Notes
+    -----
+    Bounds of at most ``2**24`` in magnitude scale a float32 draw; larger bounds scale 64 random bits, with a bias of at
+    most ``(high - low) / 2**64``. Where an array of bounds has ``low >= high``, the result is `low`.
+
+    Examples
+    --------
+    >>> mx.random.randint(0, 10, (3,), key=mx.random.key(0))
+    array([9, 3, 6], dtype=int32)
+    """
 
 
 def seed(seed: int) -> None:
-    """Set the global key from a seed (an integer from 0 to 2**64 - 1)."""
+    """Set the global random key from a seed.
+
+    Parameters
+    ----------
+    seed : int
+        Integer from 0 to ``2**64 - 1``.
+
+    Raises
+    ------
+    ValueError
+        If the seed is out of range.
+    TypeError
+        If the seed is not an integer.
+
+    See Also
+    --------
+    key
+
+    Notes
+    -----
+    Functions that are called without a key draw from the global state, which starts from an arbitrary seed.
+    `random.state` holds its key: save it with ``list(mx.random.state)`` and assign it to restore the state.
+
+    Examples
+    --------
+    >>> mx.random.seed(1)
+    >>> first = mx.random.normal((3,))
+    >>> mx.random.seed(1)
+    >>> mx.array_equal(first, mx.random.normal((3,))).item()
+    True
+    """
 
 
 def shuffle(
@@ -208,13 +804,77 @@ def shuffle(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Put the parts of `x` along `axis` into random order, in place, and answer it. What is not an array of umber stays as it
-    is: the answer is a copy.
+    """Permute an array in place along an axis and return it.
+
+    Parameters
+    ----------
+    x : array_like
+        Array to permute. Anything but an `mx.array` stays unchanged, and a permuted copy is returned.
+    axis : int, optional
+        Axis to permute. Default: 0.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        `x` itself, or the copy.
+
+    Raises
+    ------
+    ValueError
+        If `key` is not a key.
+    IndexError
+        If `axis` is out of bounds.
+
+    See Also
+    --------
+    permutation
+
+    Examples
+    --------
+    >>> x = mx.array([7, 8, 9])
+    >>> mx.random.shuffle(x, key=mx.random.key(0)) is x
+    True
+    >>> x
+    array([8, 9, 7], dtype=int32)
     """
 
 
 def split(key: array, num: int = 2, stream: _StreamOrDevice = None) -> array:
-    """`num` keys from one."""
+    """Split a key into several independent keys.
+
+    Parameters
+    ----------
+    key : array
+        Key from `key` or `split`.
+    num : int, optional
+        Number of new keys. Default: 2.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        One key per row: uint32 of shape ``(num, 2)``.
+
+    Raises
+    ------
+    ValueError
+        If `num` is negative or `key` is not uint32 of shape ``(2,)``.
+
+    See Also
+    --------
+    key
+
+    Examples
+    --------
+    >>> first, second = mx.random.split(mx.random.key(0))
+    >>> mx.random.split(mx.random.key(0), 3).shape
+    (3, 2)
+    """
 
 
 def truncated_normal(
@@ -225,7 +885,42 @@ def truncated_normal(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Normally distributed numbers that lie between `lower` and `upper`."""
+    """Draw from the standard normal distribution truncated to ``[lower, upper]``.
+
+    Parameters
+    ----------
+    lower, upper : array_like
+        Bounds.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype`, within the bounds.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not real floating point, the bounds do not broadcast to `shape`,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    normal
+
+    Examples
+    --------
+    >>> x = mx.random.truncated_normal(-1, 1, (1000,))
+    >>> (x.min() >= -1).item(), (x.max() <= 1).item()
+    (True, True)
+    """
 
 
 def uniform(
@@ -236,4 +931,40 @@ def uniform(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Uniform numbers in `[low, high)`."""
+    """Draw from the uniform distribution over ``[low, high)``.
+
+    Parameters
+    ----------
+    low : array_like, optional
+        Lower bound, which broadcasts to `shape`. Default: 0.
+    high : array_like, optional
+        Upper bound, which broadcasts to `shape`. Default: 1.
+    shape : int or sequence of int, optional
+        Shape of the result. Default: a scalar.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `shape` and `dtype`.
+
+    Raises
+    ------
+    ValueError
+        If the dtype is not real floating point, the bounds do not broadcast to `shape`,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    randint, normal
+
+    Examples
+    --------
+    >>> mx.random.uniform(-1, 1, (2,), key=mx.random.key(0))
+    array([-0.567409, 0.608248], dtype=float32)
+    """
