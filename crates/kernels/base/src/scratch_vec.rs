@@ -1,6 +1,5 @@
-//! Memory that a kernel needs while it runs, from the caching allocator: pages that the system has already given are not asked
-//! for again, and what cannot be had is an error. It is not memory in use by arrays: neither the peak nor the limit counts it,
-//! since how much it is depends on how many threads there are.
+//! Scratch memory from the caching allocator: no page faults for reused pages, and an error instead of an abort when memory
+//! is exhausted. It counts towards neither the peak nor the limit, because its size depends on the number of threads.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;

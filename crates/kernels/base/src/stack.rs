@@ -34,7 +34,7 @@ fn ask() -> Option<usize> {
     None
 }
 
-/// Bytes left on this thread's stack below the caller's frame; the whole address space below it if the system does not report the limit.
+/// Bytes left on this thread's stack below the caller's frame; a very large number if the system does not report the limit.
 #[inline(never)]
 pub fn stack_left() -> usize {
     let here = 0u8;
