@@ -1,7 +1,7 @@
 //! Normalisation over the last axis: to mean 0 and variance 1, or to mean square 1.
 //!
-//! Rows whose mean is far from zero, as measured by their deviation, are measured from the mean with more digits than its type has;
-//! rows whose squares leave the range of that type are computed in float64, scaled. Both show in the sum of squares.
+//! If the mean is large compared with the deviation, deviations are taken from a mean of higher precision than its type; if
+//! squares overflow or underflow, the row is recomputed in scaled float64. The sum of squares detects both cases.
 
 use std::ops::Range;
 

@@ -290,14 +290,14 @@ impl Row {
     }
 }
 
-/// How tiles are turned.
+/// Transposes tiles.
 struct Transposer {
     size: usize,
-    /// Of the source and of the target: from row to row of the target, along its rows.
+    /// Strides of source and target: between rows of the target, and along its rows.
     strides: [(isize, isize); 2],
-    /// Turns whole tiles by vectors.
+    /// Transposes whole tiles with vector instructions.
     transpose_tile: Option<transpose::TransposeFn>,
-    /// As above, past the caches, where the tile's rows are whole lines of them.
+    /// As above with non-temporal stores, for tiles whose rows are whole cache lines.
     stream: Option<transpose::TransposeFn>,
 }
 
@@ -314,7 +314,7 @@ impl Transposer {
         }
     }
 
-    /// Elements along a side of the tiles: what goes through the caches uses lines that the processor fetches in pairs.
+    /// Side of the tiles in elements: regular stores use larger tiles because the processor fetches cache lines in pairs.
     fn side(&self) -> usize {
         if self.stream.is_some() { transpose::TILE } else { (2 * transpose::TILE).max(LINE / self.size) }
     }

@@ -31,9 +31,9 @@ const PREFETCH_FROM: usize = 512 << 10;
 const PREFETCH_STEPS: usize = 6;
 /// Programs that cost no more have no time to hide requests in but that of their stores.
 const PREFETCH_COST: usize = 3;
-/// First-level caches from this size on have room for the next block beside this one; in a smaller one it pushes out this
-/// block, so the second level is asked to have it. Measured: into the first level requests pay with 48 KiB and cost up
-/// to a third with 32 KiB, where into the second they save a tenth to a third of reductions.
+/// L1 size from which prefetching the next block into L1 pays; in a smaller one the prefetch evicts the current block, so L2
+/// is the target. Measured: prefetching into L1 pays with 48 KiB and costs up to a third with 32 KiB, where prefetching into
+/// L2 saves a tenth to a third of reductions.
 const MIN_L1_FOR_PREFETCH: usize = 40 << 10;
 /// Bytes of registers with which blocks that are folded are twice as long. Depends on nothing else, as rounding depends
 /// on it.

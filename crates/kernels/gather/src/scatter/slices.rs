@@ -93,7 +93,7 @@ struct KernelTable {
     combine_group: Option<unsafe fn(task: &Scatter, group: &[Pair])>,
 }
 
-/// Updates that come together in an array of their own first.
+/// A privatised scatter: updates are accumulated in a separate copy of the destination first.
 #[derive(Clone, Copy)]
 struct Privatized {
     /// Fill so many elements with updates that change nothing.

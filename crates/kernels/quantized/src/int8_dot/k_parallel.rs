@@ -1,5 +1,5 @@
-//! A few rows: a vector of packed bytes holds a code at every step of a shift, and meets digits laid out in that order. Codes that
-//! lie across bytes are moved to bytes of their own first.
+//! Kernel for a few rows: every shift of a vector of packed bytes yields one code per byte, and the limbs are packed in that
+//! order. Codes that straddle bytes are unpacked to whole bytes first.
 
 use std::arch::x86_64::*;
 use std::ops::Range;

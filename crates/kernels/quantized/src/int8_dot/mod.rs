@@ -1,13 +1,13 @@
-//! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI, AMX).
+//! Fixed-point products with a transposed quantised matrix, for processors with int8 dot products (AVX-512 VNNI, AMX).
 //!
-//! Codes are whole numbers, or stand for floats of four bits, which are halves of whole numbers.
-//! A group of a left row is a power of two times whole numbers, of three digits each where no number is much larger than its
-//! neighbours, else of four. What the codes of a group and the digits of one place sum up to is exact, also of codes that are
-//! counted from their middle, so that little cancels when biases are added; rounded are only the numbers themselves, of three
-//! digits as finely as the largest of their group is, of four 256 times finer, and the sums over groups. Where most numbers are
-//! not far below the largest of their group, that is as good as float32; other rows are left to floats. Nothing is read into
-//! floats here. [`k_parallel`] has a few rows, whose lanes lie along the depth; [`m_parallel`] has more, one in each lane, unless there are tiles
-//! of bytes ([`amx`]). All lay out the left rows first ([`packed_rows`]).
+//! Codes are integers, or FP4 (E2M1) values, which are halves of integers. Each group of a left row is a power of two times
+//! integers, split into three int8 limbs if no element is much larger than its neighbours, else into four. The products of a
+//! group's codes with one limb accumulate exactly in int32. Codes are centred, so that adding biases causes little
+//! cancellation. Rounding occurs only in the split and in the sums over groups: three limbs round as finely as the largest
+//! element of the group is rounded, four 256 times finer. Where most elements are not far below the maximum of their group,
+//! this is as accurate as float32; other rows use the float kernels. No code is converted to float here. [`k_parallel`]
+//! handles a few rows, with SIMD lanes along the depth; [`m_parallel`] more rows, one per lane, unless the processor has AMX
+//! ([`amx`]). All pack the left rows first ([`packed_rows`]).
 
 mod amx;
 mod k_parallel;

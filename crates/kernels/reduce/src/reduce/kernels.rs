@@ -1,7 +1,7 @@
-//! The loops of a reduction that know its types, behind pointers to functions that do not.
+//! Type-erased inner loops of reductions.
 //!
-//! Only these are compiled for every kind, dtype and set of instructions; what walks over axes and shares the work is
-//! compiled once.
+//! Only these are monomorphised per kind, dtype and instruction set; iteration over axes and work splitting are compiled
+//! once.
 
 use std::ops::Div;
 

@@ -1,8 +1,8 @@
-//! Several elementwise steps in one loop: what one step makes stays in the processor's registers for the next.
+//! Several elementwise steps fused into one loop: intermediate results stay in registers.
 //!
-//! A chain is a list of [`Link`]s over an accumulator of a few vectors. The loop goes through the links once for each
-//! [`tile`](TILE) of elements, so that going to the next link costs little beside its work, and nothing is stored but what
-//! another step or memory needs. Sixteen-bit floats widen as they are loaded and are rounded as they are stored.
+//! A chain is a list of [`Link`]s over an accumulator of a few vectors. The loop runs all links once for each [`tile`](TILE)
+//! of elements, which amortises the dispatch, and stores only values that memory or a later step needs. 16-bit floats are
+//! widened when loaded and rounded when stored.
 
 #[cfg(target_arch = "x86_64")]
 mod links;

@@ -23,7 +23,7 @@ pub(super) struct Step<V> {
     pub(super) constant: u64,
 }
 
-/// Does what a step says with the tile that begins at an element and the accumulator, and then what all others say.
+/// Runs one link on a tile and its accumulator, then calls the next link.
 ///
 /// Contract: that of [`Chain`](super::Chain) for the tile; the last of the steps returns.
 type Run<V> = unsafe extern "C" fn(*const Step<V>, usize, V, V, V, V, V, V, V, V);

@@ -221,10 +221,10 @@ unsafe fn pivot_of<L: Lanes>(items: &[L::Item]) -> L::Item {
     sample[count / 2]
 }
 
-/// Bring the items below the pivot to the front; answers how many there are.
+/// Partition in place: move the items below the pivot to the front; returns their number.
 ///
-/// Vectors are read from whichever end has less free room, and their lanes are written to both. What the first reads
-/// from either end free is kept aside.
+/// Reads vectors from the end with less free space and writes lanes to both ends. The first vectors of both ends are buffered
+/// to create that space.
 unsafe fn partition<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usize {
     // SAFETY: the caller's promise.
     unsafe {
