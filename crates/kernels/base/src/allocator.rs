@@ -94,7 +94,7 @@ impl State {
         self.memory_limit.unwrap_or_else(physical_memory)
     }
 
-    /// A cached block that wastes at most an eighth of its size and less than the request.
+    /// A cached block whose capacity exceeds the request by at most an eighth.
     fn reuse(&mut self, capacity: usize) -> Option<Block> {
         let mut block = if capacity <= SMALL {
             self.small[capacity / ALIGNMENT].pop()?

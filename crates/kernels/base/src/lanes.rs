@@ -6,7 +6,8 @@ use umber_types::{Bool, Element};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 
-/// An element type with a sum and a product; integers wrap (and unsigned ones are taken as signed), a bool's sum is *or* and its product *and*.
+/// An element type with a sum and a product; integers wrap (and unsigned ones are taken as signed), a bool's sum is *or* and its
+/// product *and*.
 pub trait Ring: Element {
     /// The neutral element of the sum.
     const ZERO: Self;
@@ -43,7 +44,7 @@ pub trait Lanes<T>: Copy {
     /// # Safety
     /// `COUNT` elements are writable.
     unsafe fn store(self, to: *mut T);
-    /// As [`Lanes::store`], but registers go past the caches.
+    /// As [`Lanes::store`], but with non-temporal stores.
     ///
     /// # Safety
     /// `COUNT` elements are writable, at a multiple of the size of a vector.

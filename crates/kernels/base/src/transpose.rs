@@ -173,7 +173,7 @@ pub mod avx512 {
 
     use super::TILE;
 
-    /// Turn a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart, past the caches.
+    /// Transpose a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart, with non-temporal stores.
     ///
     /// # Safety
     /// The tile is readable and writable there, and its rows are lines of the caches.

@@ -35,7 +35,7 @@ pub(super) const fn most_vectors<W: Ring, V: Lanes<W>>() -> usize {
 }
 
 /// Evaluate an expression for a panel of so many vectors, with constants of these names: how many rows of sums the registers
-/// have room for, and how many vectors a row has. `$most`, the vectors that a panel has at most, is a constant, which keeps
+/// have space for, and how many vectors a row has. `$most`, the vectors that a panel has at most, is a constant, which keeps
 /// the compiler from making instances for more.
 macro_rules! with_rows {
     ($vectors:expr, $most:expr, |$rows:ident, $columns:ident| $body:expr) => {

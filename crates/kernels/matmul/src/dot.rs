@@ -106,7 +106,7 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
                 *right = S::load::<V>(b.at(depth, j));
                 if R == 1 && fills_line::<V>() {
                     // The columns after these; of more rows the sums take longer than memory. Whatever the size: small
-                    // matrices of a batch, or blocks of keys, come from beyond the second cache too.
+                    // matrices of a batch, or blocks of keys, come from beyond L2 too.
                     prefetch(b.at(depth, j + C));
                 }
             }

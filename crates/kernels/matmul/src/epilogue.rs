@@ -27,7 +27,7 @@ pub(super) struct Epilogue<T: Multiply> {
 // SAFETY: the addend is that of a view, valid on every thread, and only read.
 unsafe impl<T: Multiply> Sync for Epilogue<T> {}
 
-/// Compute one block on this thread, past the caches if that is asked for and can be done.
+/// Compute one block on this thread, with non-temporal stores if that is asked for and can be done.
 pub(super) fn compute_block<T: Multiply>(product: &Product<T>, finish: Epilogue<T>, stores: Stores) {
     let Product { m, n, k, a, b, out, out_row } = *product;
     if T::DIRECT {
@@ -113,8 +113,8 @@ pub(super) fn compute_parallel<T: Multiply>(
     });
 }
 
-/// Distance between rows of sums, or of copies: long rows begin at cache lines, and not a power of two apart, or they would compete for
-/// the same few places in the cache.
+/// Distance between rows of sums, or of copies: long rows begin at cache lines, and not a power of two apart, or they would
+/// compete for the same few places in the cache.
 pub(super) fn stride(width: usize) -> usize {
     if width < 64 {
         return width;

@@ -312,7 +312,7 @@ impl Scan {
                 let mut at = [0; 2];
                 self.others.walk(outer..outer + 1, |offsets| at = offsets);
                 let mut at = array_of::<_, 2>(|i| at[i] + first as isize * columns.strides[i]);
-                // SAFETY: there is room for a tile of totals.
+                // SAFETY: there is space for a tile of totals.
                 unsafe { (kernels.clear)(totals, width) };
                 for _ in 0..self.length {
                     // SAFETY: the layouts hold the lines; tasks have lines of their own.

@@ -37,7 +37,7 @@ pub(crate) type Kernel = unsafe fn(*mut u8, *const u8, *const u8, *const u8, usi
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) kernels: [Kernel; 3],
-    /// The same, for a destination that begins at a whole cache line, which they write past the caches.
+    /// The same, for a destination that begins at a whole cache line, which they write with non-temporal stores.
     pub(crate) nontemporal: Option<[Kernel; 3]>,
     /// Takes any number of elements, one by one; the others take multiples of [`LANES`].
     pub(crate) exact: bool,

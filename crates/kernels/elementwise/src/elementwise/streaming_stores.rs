@@ -12,7 +12,7 @@ use umber_types::{DType, Element};
 
 use super::{Kernel, LANES, Map1, Map2, loop1, loop2};
 
-/// Write the lanes of `make` past the caches.
+/// Write the lanes of `make` with non-temporal stores.
 ///
 /// # Safety
 /// `make` fills [`LANES`] elements; as many are writable at a multiple of 16 bytes.

@@ -21,7 +21,7 @@ use super::program::Program;
 
 /// Bytes for one thread to copy.
 const GRAIN: usize = 1 << 17;
-/// Bytes that are written past the caches at a time, and wait in the first one until then.
+/// Bytes that are staged in L1 and then written with non-temporal stores.
 const STAGE: usize = 16 * LINE;
 /// Rows of the result, at most, that one thread turns before it looks for more.
 const PIECE: usize = 1 << 10;
@@ -73,7 +73,7 @@ impl Job<'_> {
         self.to.wrapping_offset(distance * self.size as isize)
     }
 
-    /// Is so much copied that the target goes past the caches?
+    /// Is so much copied that the target is written with non-temporal stores?
     fn streams(&self) -> bool {
         self.plan.size() * self.size >= STREAM_FROM
     }
@@ -123,8 +123,8 @@ impl Job<'_> {
         });
     }
 
-    /// Rows of a few elements, as many at a time as the loop around them has, and those of the loop around that one after the other:
-    /// to look up where each begins would take longer than to copy it.
+    /// Rows of a few elements, as many at a time as the loop around them has, and those of the loop around that one after the
+    /// other: to look up where each begins would take longer than to copy it.
     fn short_rows(&self, range: Range<usize>) {
         let last = self.plan.lengths().len() - 1;
         let (rows, length) = (self.plan.lengths()[last - 1], self.plan.inner());
@@ -231,19 +231,19 @@ struct Row {
     next: Option<*const u8>,
 }
 
-/// Do elements that are gathered first go past the caches faster than through them? Not if they are written by less than a line of
-/// the caches at a time.
+/// Are gathered elements written faster with non-temporal stores than with regular ones? Not if they are written by less than a
+/// line of the caches at a time.
 fn staging_pays() -> bool {
     level() == 2
 }
 
-/// Where elements wait to be written past the caches.
+/// Staging buffer for non-temporal stores.
 #[repr(align(64))]
 struct Stage([u8; STAGE]);
 
 impl Row {
     /// # Safety
-    /// The elements may be read and written, and nobody else touches those that are written.
+    /// The elements may be read and written, and no other thread accesses those that are written.
     unsafe fn copy(&self, size: usize, streams: bool) {
         let Row { from, to, strides, count, .. } = *self;
         // SAFETY: the caller's promise.
@@ -256,8 +256,8 @@ impl Row {
         }
     }
 
-    /// The line goes past the caches, where meanwhile the next one is asked for: lines end before the processor has seen enough
-    /// of them to foresee the next.
+    /// The line is written with non-temporal stores, where meanwhile the next one is asked for: lines end before the processor
+    /// has seen enough of them to foresee the next.
     ///
     /// # Safety
     /// As [`Row::copy`].
@@ -275,7 +275,7 @@ impl Row {
             if let Some(next) = self.next {
                 prefetch_strided(size, next.wrapping_offset(distance), stride, part, Cache::L2);
             }
-            // SAFETY: the caller's promise; the stage has room for a part.
+            // SAFETY: the caller's promise; the stage has space for a part.
             unsafe {
                 let mut from = self.from.offset(distance);
                 if stride != 1 {
@@ -322,7 +322,7 @@ impl Transposer {
     /// A tile of `height` by `width` elements of the target, and a request for the one below.
     ///
     /// # Safety
-    /// The elements may be read and written, and nobody else touches those that are written.
+    /// The elements may be read and written, and no other thread accesses those that are written.
     unsafe fn tile(&self, from: *const u8, to: *mut u8, height: usize, width: usize) {
         let [a, b] = self.strides;
         let (mut down, mut along) = (0, 0);

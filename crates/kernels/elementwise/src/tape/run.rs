@@ -74,7 +74,7 @@ pub(super) enum Prefetch {
     Never,
     /// Between the steps.
     WithSteps,
-    /// While a block is written past the caches, during which nothing would be read.
+    /// While a block is written with non-temporal stores, during which nothing would be read.
     WithStores,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Run<'p> {
     pub(super) block: usize,
     /// Must inputs be copied to registers, since storing one output may overwrite what another stores?
     pub(super) copy_inputs: bool,
-    /// May instructions write into outputs, if these go past the caches, those that can do so?
+    /// May instructions write into outputs, if these are written with non-temporal stores, those that can do so?
     pub(super) direct: bool,
     pub(super) stream: bool,
     pub(super) prefetch: Prefetch,

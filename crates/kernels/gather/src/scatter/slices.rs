@@ -182,7 +182,7 @@ impl Scatter<'_> {
             let count = self.indices.count();
             let failures = FirstError::default();
             parallel_for(parts, |part| {
-                // SAFETY: there is room for as many elements as the destination has.
+                // SAFETY: there is space for as many elements as the destination has.
                 unsafe { (apart.clear)(elements(part), self.size) };
                 let first = elements(part).wrapping_offset(-low * size as isize);
                 let range = count * part / parts..count * (part + 1) / parts;

@@ -44,7 +44,8 @@ impl Codes for __m256 {
             let high = _mm_loadu_si128(from.byte_add(behind).cast());
             let bytes = const { bytes_of_four(unit_of(KIND)) };
             let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
-            // The upper units begin in the middle, of which `behind` bytes are left out. What is no place has its highest bit set still.
+            // The upper units begin in the middle, of which `behind` bytes are left out. What is no place has its highest bit set
+            // still.
             let later = _mm_add_epi8(bytes, _mm_set1_epi8((unit / 2 - behind) as i8));
             let words = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), _mm256_set_m128i(later, bytes));
             if unit.is_multiple_of(8) {

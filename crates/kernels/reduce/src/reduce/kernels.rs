@@ -263,7 +263,7 @@ fn accumulate_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     }
 }
 
-/// [`accumulate_eight`] for whole strips of columns; answers how many columns these are.
+/// [`accumulate_eight`] for whole strips of columns; returns how many columns these are.
 #[inline(always)]
 fn accumulate_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> usize {
     for (i, totals) in totals.chunks_exact_mut(STRIP).enumerate() {
@@ -275,8 +275,8 @@ fn accumulate_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -
     totals.len() / STRIP * STRIP
 }
 
-/// The lanes of a strip of eight rows, one row after the other, in an array by itself: the compiler makes vectors of as many lanes as
-/// fit, not of as many as totals fit.
+/// The lanes of a strip of eight rows, one row after the other, in an array by itself: the compiler makes vectors of as many
+/// lanes as fit, not of as many as totals fit.
 #[inline(always)]
 fn lanes_of_eight<F: Fold>(rows: [&[F::In; STRIP]; TREE]) -> [F::Lane; STRIP] {
     let mut lanes: [F::Lane; STRIP] = array_of(|j| F::load(rows[0][j]));
@@ -558,8 +558,8 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], order: RunOrder) -> F::Tot
     tree_reduce(totals, F::combine)
 }
 
-/// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does not
-/// reach what follows by itself.
+/// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does
+/// not reach what follows by itself.
 #[inline(always)]
 fn prefetch_ahead<T>(block: &[T], distance: isize) {
     if const { size_of::<T>() <= 2 } {
@@ -567,8 +567,8 @@ fn prefetch_ahead<T>(block: &[T], distance: isize) {
     }
 }
 
-/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies at
-/// the same places is asked for.
+/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies
+/// at the same places is asked for.
 #[inline(always)]
 fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], stride: isize) -> [F::Total; 2] {
     let mut totals = Aligned([[F::IDENTITY; N]; 2]);

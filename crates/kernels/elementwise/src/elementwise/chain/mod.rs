@@ -32,7 +32,7 @@ pub(crate) enum Op {
     Load,
     /// Writes the accumulator to the value.
     Store,
-    /// Writes the accumulator to the value, past the caches if the run does so.
+    /// Writes the accumulator to the value, with non-temporal stores if the run does so.
     Output,
     Negative,
     Abs,
@@ -75,7 +75,7 @@ pub(crate) enum Source {
 pub(crate) struct Link {
     pub(crate) op: Op,
     pub(crate) source: Source,
-    /// Does the value have room for a tile only, which every tile uses anew?
+    /// Does the value have space for a tile only, which every tile uses anew?
     pub(crate) is_local: bool,
     /// Which value is read or written.
     pub(crate) value: u32,
@@ -83,11 +83,11 @@ pub(crate) struct Link {
     pub(crate) constant: u64,
 }
 
-/// Runs links over `n` elements: `(links, address of each value, n, past the caches?)`.
+/// Runs links over `n` elements: `(links, address of each value, n, with non-temporal stores?)`.
 ///
-/// Contract: each value that links name has room for `n` elements, or for [`TILE`] bytes if it is local; `n` is a multiple
-/// of [`LANES`](super::LANES); values overlap only where they are the same; what goes past the caches begins at a multiple
-/// of 64 bytes.
+/// Contract: each value that links name has space for `n` elements, or for [`TILE`] bytes if it is local; `n` is a multiple
+/// of [`LANES`](super::LANES); values overlap only where they are the same; what is written with non-temporal stores begins at a
+/// multiple of 64 bytes.
 pub(crate) type Chain = unsafe fn(&[Link], &[*mut u8], usize, bool);
 
 impl Op {

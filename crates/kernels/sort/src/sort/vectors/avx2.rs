@@ -56,7 +56,7 @@ unsafe fn first(words: usize) -> __m256i {
 /// Write a register whose first lanes belong at `low`, the others before `high`.
 #[inline(always)]
 unsafe fn compress_store<T>(vector: __m256i, places: &[u8; 8], low: *mut T, high: *mut T) {
-    // SAFETY: the caller has room for a whole register at either end; eight bytes are read.
+    // SAFETY: the caller has space for a whole register at either end; eight bytes are read.
     unsafe {
         let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(places.as_ptr().cast()));
         let compress_table = _mm256_permutevar8x32_epi32(vector, places);
@@ -70,7 +70,7 @@ unsafe fn compress_store<T>(vector: __m256i, places: &[u8; 8], low: *mut T, high
 unsafe fn partition_items<T: Copy + Ord>(items: &[T], pivot: T, low: &mut *mut T, high: &mut *mut T) {
     for &item in items {
         let is_below = item < pivot;
-        // SAFETY: the caller has room for all items between `low` and `high`.
+        // SAFETY: the caller has space for all items between `low` and `high`.
         unsafe {
             let after = high.sub(1);
             // Where it does not belong, it is overwritten, or it is the last and both are one place.

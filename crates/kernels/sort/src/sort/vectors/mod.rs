@@ -310,7 +310,7 @@ unsafe fn partition_register<L: Lanes>(
     low: &mut *mut L::Item,
     high: &mut *mut L::Item,
 ) {
-    // SAFETY: the caller has room for a whole register at either end.
+    // SAFETY: the caller has space for a whole register at either end.
     unsafe {
         let below = L::partition(vector, pivots, *low, *high);
         *low = low.add(below);

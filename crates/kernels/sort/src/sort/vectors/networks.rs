@@ -1,5 +1,5 @@
-//! Networks that sort few items: columns of registers first, whose runs are then merged by bitonic networks (K. E. Batcher, "Sorting
-//! networks and their applications", 1968).
+//! Networks that sort few items: columns of registers first, whose runs are then merged by bitonic networks (K. E. Batcher,
+//! "Sorting networks and their applications", 1968).
 
 use std::mem::MaybeUninit;
 
@@ -113,7 +113,8 @@ unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
     }
 }
 
-/// Sort more than a block: blocks, which are merged two by two. What is beyond the items would be greater than all, and stays there.
+/// Sort more than a block: blocks, which are merged two by two. What is beyond the items would be greater than all, and stays
+/// there.
 #[inline(always)]
 unsafe fn sort_many<L: Lanes>(items: &mut [L::Item]) {
     let count = items.len().div_ceil(L::COUNT).next_multiple_of(GROUP);
