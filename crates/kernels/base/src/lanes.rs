@@ -50,7 +50,7 @@ pub trait Lanes<T>: Copy {
     /// `COUNT` elements are writable, at a multiple of the size of a vector.
     #[inline(always)]
     unsafe fn store_nontemporal(self, to: *mut T) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { self.store(to) }
     }
     /// `self + x * y`, lane by lane.
@@ -78,7 +78,7 @@ impl<T: Ring> Source<T> for T {
 
     #[inline(always)]
     unsafe fn load<V: Lanes<T>>(from: *const T) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { V::load(from) }
     }
 }
@@ -93,13 +93,13 @@ impl<T: Ring, const N: usize> Lanes<T> for [T; N] {
 
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { from.cast::<[T; N]>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut T) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { to.cast::<[T; N]>().write_unaligned(self) }
     }
 

@@ -179,7 +179,7 @@ pub mod avx512 {
     /// The tile is readable and writable there, and its rows are lines of the caches.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn transpose_words(from: *const f32, line: isize, to: *mut f32, stride: isize) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let mut x = [_mm512_setzero_si512(); TILE];
             for (i, x) in x.iter_mut().enumerate() {
@@ -232,7 +232,7 @@ pub mod avx512 {
     pub(super) unsafe fn transpose_doubles(from: *const f64, line: isize, to: *mut f64, stride: isize) {
         for left in (0..TILE).step_by(8) {
             for top in (0..TILE).step_by(8) {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe {
                     let corner = from.offset(left as isize * line).add(top);
                     let mut x = [_mm512_setzero_pd(); 8];

@@ -317,7 +317,7 @@ unsafe fn gather_run<T: Copy>(
     if (source_step, step) == (0, 1) {
         // Little else in the loop, so that many elements are on their way from memory at once.
         for (i, &offset) in offsets.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { *dst.add(i) = *src.wrapping_offset(offset) };
         }
         return;

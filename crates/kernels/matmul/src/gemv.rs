@@ -86,7 +86,7 @@ unsafe fn columns<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D
     let Product { m, n, a, b, out, out_row, .. } = *product;
     if m == 1 {
         // Constant conditions, so that one of the three is compiled.
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         j = unsafe {
             if const { LINE / (V::COUNT * size_of::<S>()) >= 4 } {
                 lines::<S, T, V, FUSED, D, 4>(product, depth, j)

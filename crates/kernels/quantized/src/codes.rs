@@ -152,7 +152,7 @@ unsafe fn integers_avx2<const BITS: usize, const COUNT: usize>(words: &[u32], ou
         for part in 0..COUNT / LANES {
             let word = _mm256_set1_epi32((word >> (part * LANES * BITS)) as i32);
             let codes = _mm256_and_si256(_mm256_srlv_epi32(word, shifts), code);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { _mm256_storeu_ps(out.add(i * COUNT + part * LANES), _mm256_cvtepi32_ps(codes)) };
         }
     }
@@ -243,7 +243,7 @@ unsafe fn integers_crossing_avx2<const BITS: usize>(words: &[u32], out: *mut f32
             let (low, high) = (string as i32, (string >> (4 * BITS)) as i32);
             let fours = _mm256_setr_m128i(_mm_set1_epi32(low), _mm_set1_epi32(high));
             let codes = _mm256_and_si256(_mm256_srlv_epi32(fours, shifts), code);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { _mm256_storeu_ps(out.add(i * 32 + part * 8), _mm256_cvtepi32_ps(codes)) };
         }
     }

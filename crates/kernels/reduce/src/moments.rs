@@ -581,7 +581,7 @@ impl<W> Block<W> {
     /// There is such a row.
     #[inline(always)]
     unsafe fn row(&self, row: usize) -> &[W; WIDTH] {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { &*self.start.wrapping_offset(row as isize * self.step).cast() }
     }
 }
@@ -601,14 +601,14 @@ unsafe fn column_sums<W: Compute>(
     let whole = block.height / 8 * 8;
     for first in (0..whole).step_by(8) {
         (first..first + 8).for_each(&before);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         let rows: [&[W; WIDTH]; 8] = array_of(|k| unsafe { block.row(first + k) });
         for (sum, part) in sums.iter_mut().zip(tree_of_eight(rows, &part)) {
             *sum += part.wide();
         }
     }
     for row in whole..block.height {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         let row = unsafe { block.row(row) };
         for (j, sum) in sums.iter_mut().enumerate() {
             *sum += part(row[j], j).wide();

@@ -246,7 +246,7 @@ impl Row {
     /// The elements may be read and written, and no other thread accesses those that are written.
     unsafe fn copy(&self, size: usize, streams: bool) {
         let Row { from, to, strides, count, .. } = *self;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             match strides {
                 [stride, 1] if streams && (stride == 1 || staging_pays()) => self.nontemporal(size),
@@ -338,7 +338,7 @@ impl Transposer {
                 for left in (0..along as isize).step_by(transpose::TILE) {
                     let source = from.wrapping_offset((top + left * a.1) * self.size as isize);
                     let target = to.wrapping_offset((top * b.0 + left) * self.size as isize);
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller of this function.
                     unsafe { transpose_tile(source, a.1, target, b.0) };
                 }
             }

@@ -153,7 +153,7 @@ impl Instruction {
             Instruction::Call { kernel, exact, value, arguments } => {
                 let [a, b, c] = arguments.map(|value| values[value as usize].cast_const());
                 let n = if exact { count } else { filled };
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { kernel(values[value as usize], a, b, c, n) };
             }
             Instruction::Chain { run, ref links } => {

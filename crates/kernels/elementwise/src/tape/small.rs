@@ -29,7 +29,7 @@ pub(super) unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
     let size = view.dtype().size();
     let copied = if is_splat(view) { 1 } else { count };
     if copied == 1 || view.layout().is_contiguous() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { copy(view.start(), to, copied * size) };
         return copied;
     }
@@ -49,7 +49,7 @@ pub(super) unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
 /// There are so many bytes at `from` and space for them at `to`, somewhere else.
 #[inline(always)]
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         match bytes {
             4 => std::ptr::copy_nonoverlapping(from, to, 4),

@@ -114,7 +114,7 @@ impl<'r> Walk<'r> {
     pub(super) unsafe fn block(&mut self, start: usize, count: usize) {
         let run = self.run;
         for input in 0..run.inputs.len() {
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { self.load(input, start, count) };
         }
         let nontemporal = self.place_outputs(start, count);
@@ -131,7 +131,7 @@ impl<'r> Walk<'r> {
             unsafe { instruction.run(run.program, &self.values, count, nontemporal) };
         }
         for output in 0..run.outputs.len() {
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { self.store(output, start, count) };
         }
     }
@@ -184,7 +184,7 @@ impl<'r> Walk<'r> {
             let (row, first) = ((start + done) / length, (start + done) % length);
             let from = self.address(input, plan.outer_offset(input, row) + first as isize * along);
             let left = count - done;
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller of this function.
             let copied = unsafe {
                 if first > 0 || left < length {
                     let part = left.min(length - first);
@@ -206,7 +206,7 @@ impl<'r> Walk<'r> {
     /// # Safety
     /// As [`Walk::block`].
     pub(super) unsafe fn computed(&mut self, start: usize, count: usize) -> *const u8 {
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { self.block(start, count) };
         let output = &self.run.program.outputs[0];
         let source = self.values[output.value as usize];
@@ -331,7 +331,7 @@ impl<'r> Walk<'r> {
     /// As [`stream`].
     unsafe fn stream(&self, from: *const u8, to: *mut u8, bytes: usize, next: usize) {
         if self.run.prefetch != Prefetch::WithStores {
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller of this function.
             return unsafe { stream(from, to, bytes) };
         }
         let parts = bytes.div_ceil(STREAM_BYTES);

@@ -79,11 +79,11 @@ pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
         rows * blocks * D * LANES,
         rows * groups,
         |mut packed_rows| {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { pack_rows::<D>(product, blocks, groups, &mut packed_rows) };
             let job = Job::<D> { product, packed_rows, groups, limb_offsets };
             parallel_ranges(columns, BYTES_PER_JOB / row_bytes + 1, |part| {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe {
                     match (kind(format), group_bytes >= BYTES) {
                         (INT1, _) => job.columns::<INT1, false>(part),

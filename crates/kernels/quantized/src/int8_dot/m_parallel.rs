@@ -43,12 +43,12 @@ pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
     let (depth, groups, columns) = (product.depth(), product.quantized.groups, product.columns);
     let lanes = product.rows.next_multiple_of(LANES);
     PackedRows::with(lanes * depth * D, lanes * groups * D, lanes * groups, |mut packed_rows| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { pack::<D>(product, &mut packed_rows) };
         let job = Job::<D> { product, packed_rows };
         let strip = columns.div_ceil(num_threads()).next_multiple_of(COLUMN_MULTIPLE).min(STRIP);
         parallel_for(columns.div_ceil(strip), |i| {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { job.columns(i * strip..columns.min((i + 1) * strip)) };
         });
     });

@@ -296,7 +296,7 @@ impl Job<'_> {
     ) -> [V; C] {
         let mut gather_factors = [V::splat(0.0); C];
         for (c, gather_factors) in gather_factors.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             *gather_factors = unsafe { V::gather(of.as_ptr().wrapping_add(c * self.groups + group), at) };
         }
         gather_factors
@@ -325,7 +325,7 @@ impl Job<'_> {
         // Loops, since closures that iterators call need not be inlined.
         let mut words = [lane_groups; C];
         for (words, start) in words.iter_mut().zip(starts) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             *words = unsafe { V::units::<KIND>(start) };
         }
         let group = (block * steps * V::COUNT) >> log_size;

@@ -168,7 +168,7 @@ pub(super) mod operands {
 
                     #[inline(always)]
                     unsafe fn read(place: *const u8, _constant: u64, _own: V) -> V {
-                        // SAFETY: the caller's.
+                        // SAFETY: guaranteed by the caller of this function.
                         unsafe { V::$load(place) }
                     }
                 }
@@ -206,7 +206,7 @@ pub(super) mod operands {
             impl<V: Vector> Stores<V> for $name {
                 #[inline(always)]
                 unsafe fn write($pair: [V; 2], $to: *mut u8, $nontemporal: bool) {
-                    // SAFETY: the caller's.
+                    // SAFETY: guaranteed by the caller of this function.
                     unsafe { $write }
                 }
             }

@@ -65,7 +65,7 @@ macro_rules! levels {
             }
 
             unsafe fn tiles<V: Vector, const N: usize>(steps: &[Step<V>], elements: Range<usize>) {
-                // SAFETY: passed on.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $tiles::<V, N>(steps, elements) }
             }
         }
@@ -89,7 +89,7 @@ macro_rules! levels {
         unsafe fn $tiles<V: Vector, const N: usize>(steps: &[Step<V>], elements: Range<usize>) {
             let zero = V::zero();
             for at in elements.step_by(N * V::COUNT) {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { (steps[0].run)(steps.as_ptr(), at, zero, zero, zero, zero, zero, zero, zero, zero) }
             }
         }

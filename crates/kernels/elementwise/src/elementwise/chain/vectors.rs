@@ -318,7 +318,7 @@ impl Vector for __m256 {
 /// The module's invariant.
 #[inline(always)]
 unsafe fn rounded_8(x: __m256) -> __m256i {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let bits = _mm256_castps_si256(x);
         let odd = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));

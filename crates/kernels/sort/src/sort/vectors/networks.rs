@@ -14,7 +14,7 @@ const MAX_REGISTERS: usize = 128;
 
 /// Sort at most [`Lanes::NETWORK`] registers of items.
 pub(super) unsafe fn sort<L: Lanes>(items: &mut [L::Item]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         match items.len().div_ceil(L::COUNT) {
             0 | 1 => sort_few::<L, 1>(items),
@@ -78,7 +78,7 @@ unsafe fn store<L: Lanes>(items: &mut [L::Item], index: usize, vector: L::Vector
 /// Sort all lanes of `N` registers.
 #[inline(always)]
 unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut width = 1;
         if N == BLOCK {
@@ -149,7 +149,7 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
     if end <= width {
         return;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         // Each with its mirror image.
         for i in 2 * width - end..width {
@@ -188,7 +188,7 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
 pub(super) unsafe fn sort_columns<L: Lanes>(vectors: &mut [L::Vector; BLOCK]) {
     macro_rules! compare {
         ($($a:literal $b:literal),*) => { $(
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             (vectors[$a], vectors[$b]) = unsafe { L::min_max(vectors[$a], vectors[$b]) };
         )* };
     }
