@@ -1,4 +1,4 @@
-//! Bandwidth of copies: as they lie, turned, cut, repeated, joined and converted, in the second cache and in memory.
+//! Bandwidth of copies: as they lie, turned, cut, repeated, joined and converted, in L2 and in memory.
 //!
 //! `cargo bench -p umber-kernels --bench moving [FILTER]`
 
@@ -37,7 +37,7 @@ fn views(side: usize) {
     ];
     for (what, layout) in &views {
         let mut dst = Operand::<f32>::zeros(&layout.shape);
-        // A row that is repeated stays in the first cache.
+        // A row that is repeated stays in L1.
         let read = if layout.is_overlapping() { 0 } else { dst.bytes() };
         case(&format!("{what}/{side}"), Work::Bytes(read + dst.bytes()), || {
             copy(src.under(layout), dst.view_mut());

@@ -1,4 +1,4 @@
-//! Bandwidth of gathers and scatters, and of draws by weight, in the second cache and in memory.
+//! Bandwidth of gathers and scatters, and of draws by weight, in L2 and in memory.
 //!
 //! `cargo bench -p umber-kernels --bench indexing [FILTER]`
 

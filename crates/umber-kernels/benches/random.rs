@@ -1,4 +1,4 @@
-//! Bandwidth of random bits, and draws by rejection a second, in the second cache and in memory.
+//! Bandwidth of random bits, and draws by rejection a second, in L2 and in memory.
 //!
 //! `cargo bench -p umber-kernels --bench random [FILTER]`
 

@@ -1,4 +1,4 @@
-//! Bandwidth of reductions, arg-reductions, norms and softmax, in the second cache and in memory.
+//! Bandwidth of reductions, arg-reductions, norms and softmax, in L2 and in memory.
 //!
 //! `cargo bench -p umber-kernels --bench reductions [FILTER]`
 

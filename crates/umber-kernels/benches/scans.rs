@@ -1,4 +1,4 @@
-//! Bandwidth of scans, in the second cache and in memory.
+//! Bandwidth of scans, in L2 and in memory.
 //!
 //! `cargo bench -p umber-kernels --bench scans [FILTER]`
 

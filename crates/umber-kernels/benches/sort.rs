@@ -1,4 +1,4 @@
-//! Elements sorted, selected and searched for a second, in the second cache and in memory.
+//! Elements sorted, selected and searched for a second, in L2 and in memory.
 //!
 //! `cargo bench -p umber-kernels --bench sort [FILTER]`
 

@@ -383,7 +383,7 @@ fn some_rows_by_large_matrices() {
     });
 }
 
-/// Results that are written past the caches, where these are good at it.
+/// Results that are written with non-temporal stores, where these are good at it.
 #[test]
 fn large_products_of_little_depth() {
     let shapes: [Sizes; 4] =

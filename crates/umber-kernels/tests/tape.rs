@@ -173,7 +173,7 @@ fn integers_wrap_and_never_trap() {
 
 #[test]
 fn truth_values_calculate() {
-    // Any byte but zero is true; answers are 0 or 1.
+    // Any byte but zero is true; returns are 0 or 1.
     let a = [Bool(1), Bool(255), Bool(0), Bool(0)];
     let b = [Bool(2), Bool(0), Bool(7), Bool(0)];
     use BinaryKind::*;
@@ -391,7 +391,7 @@ fn large_and_odd_sizes() {
     }
 }
 
-/// Results of more than 8 MB are written past the caches, where they lie so that this can be.
+/// Results of more than 8 MB are written with non-temporal stores, where they lie so that this can be.
 #[test]
 fn truth_values_of_large_operands() {
     let count = (8 << 20) + 64 * 3 + 5;

@@ -5,8 +5,8 @@
 //! them. Blocks of 2 MiB and more are mapped, aligned to huge pages, and ask for them. Smaller ones come from the global
 //! allocator: writing zeros over its memory, which has been touched before, costs less than the page faults of a mapping.
 //!
-//! Invariant: every byte of a block is initialised. Fresh blocks are zero, and reused ones hold what their last user
-//! wrote. So a slice of plain numbers over a block is a valid slice before anything was stored in it.
+//! Invariant: every byte of a block is initialised. Fresh blocks are zero, and reused ones hold old contents. So a slice of
+//! plain-data elements over a block is valid before anything is stored in it.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ use umber_types::{Error, Result, bail, error};
 
 use crate::fork::{ForkMutex, InChild, Level};
 
-/// What every block is aligned to, in bytes.
+/// Alignment of every block, in bytes.
 pub const ALIGNMENT: usize = 64;
-/// What errors of the allocator are named after.
+/// Operation name in error messages.
 pub const OP: &str = "malloc";
 
 const HUGE_PAGE: usize = 2 << 20;
@@ -31,7 +31,7 @@ const SMALL: usize = 4096;
 pub struct Block {
     start: NonNull<u8>,
     capacity: usize,
-    /// Bytes that count as in use: what was asked for, whatever block it came to lie in, or none if it is lent.
+    /// Bytes counted as in use: the requested size, not the capacity; zero for scratch.
     counted: usize,
 }
 
@@ -44,7 +44,7 @@ impl Block {
 
 // SAFETY: a block is plain memory that any thread may use and free.
 unsafe impl Send for Block {}
-// SAFETY: as above.
+// SAFETY: plain memory, which shared references do not modify.
 unsafe impl Sync for Block {}
 
 struct State {
@@ -94,7 +94,7 @@ impl State {
         self.memory_limit.unwrap_or_else(physical_memory)
     }
 
-    /// A cached block that wastes at most an eighth (and never less than what is asked for).
+    /// A cached block whose capacity exceeds the request by at most an eighth.
     fn reuse(&mut self, capacity: usize) -> Option<Block> {
         let mut block = if capacity <= SMALL {
             self.small[capacity / ALIGNMENT].pop()?
@@ -173,7 +173,7 @@ fn layout_of(capacity: usize) -> Option<Layout> {
     Layout::from_size_align(capacity, ALIGNMENT).ok()
 }
 
-/// A block of at least `bytes` bytes, which are zero or hold what an earlier user wrote.
+/// A block of at least `bytes` bytes, zero or with the contents of an earlier use.
 ///
 /// # Errors
 /// If that is beyond the memory limit, or more than the system gives.
@@ -220,7 +220,7 @@ pub fn refused(bytes: usize) -> Error {
 /// A block from the system, for so many bytes.
 fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
     let start = system_allocate(capacity).or_else(|| {
-        // The cache may be what is in the way.
+        // The cached blocks may be holding the memory that is needed.
         clear_cache();
         system_allocate(capacity)
     });
@@ -271,7 +271,8 @@ fn map(bytes: usize) -> Option<NonNull<u8>> {
 /// They are part of a mapping made by [`map`], and nobody uses them any more.
 unsafe fn unmap(start: *mut u8, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: passed on from the caller. It fails only where the system is out of mappings, which leaks the pages.
+        // SAFETY: an unused mapping by this function's contract. It fails only if the system is out of mappings, which leaks
+        // the pages.
         unsafe { libc::munmap(start.cast(), bytes) };
     }
 }
@@ -304,12 +305,12 @@ pub fn get_active_memory() -> usize {
     state().active
 }
 
-/// The most bytes that were in use at once since the start or [`reset_peak_memory`].
+/// Peak of the bytes in use since the start or [`reset_peak_memory`].
 pub fn get_peak_memory() -> usize {
     state().peak
 }
 
-/// Start measuring the peak anew from what is in use now.
+/// Reset the peak to the bytes in use now.
 pub fn reset_peak_memory() {
     let mut state = state();
     state.peak = state.active;
@@ -325,7 +326,7 @@ pub fn get_memory_limit() -> usize {
     state().memory_limit()
 }
 
-/// Set the memory limit in bytes; answers the one before.
+/// Set the memory limit in bytes; returns the previous one.
 pub fn set_memory_limit(limit: usize) -> usize {
     let mut state = state();
     let before = state.memory_limit();
@@ -333,7 +334,7 @@ pub fn set_memory_limit(limit: usize) -> usize {
     before
 }
 
-/// Set how many bytes may be kept for reuse; answers the limit before.
+/// Set how many bytes may be kept for reuse; returns the previous limit.
 pub fn set_cache_limit(limit: usize) -> usize {
     let (before, released) = {
         let mut state = state();
@@ -345,7 +346,7 @@ pub fn set_cache_limit(limit: usize) -> usize {
     before
 }
 
-/// Give everything kept for reuse back to the system.
+/// Release all cached blocks to the system.
 pub fn clear_cache() {
     let released = state().shrink(0);
     released.into_iter().for_each(release);

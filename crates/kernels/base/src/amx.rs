@@ -1,4 +1,4 @@
-//! The processor's unit for tiles of matrices (AMX): whether it may be used, and its configuration on a thread.
+//! AMX, the matrix unit of Intel processors: detection, and the tile configuration of a thread.
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::isa;
 
-/// Rows of a tile; and columns, of 32 bits.
+/// Rows of a tile, and 32-bit columns.
 pub const SIDE: usize = 16;
 /// Bytes of a row of the largest tile.
 pub const ROW: usize = 64;
 
-/// What the elements of tiles are that are multiplied: the bit by which a processor says that it does so.
+/// Element type of tile products; the value is the CPUID feature bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileType {
     /// Pairs of bfloat16, whose sums are float32.
@@ -20,15 +20,15 @@ pub enum TileType {
     Int8 = 1 << 25,
 }
 
-/// The bit by which a processor says that it has tiles.
+/// The CPUID feature bit of AMX tiles.
 pub const AMX_TILE: u32 = 1 << 24;
 
-/// Does this processor multiply tiles of such elements, and may this process use them?
+/// Does this processor multiply tiles of this element type, and may this process use them?
 ///
-/// Asks the system for tiles, once a process: children inherit the permission, and so do all threads.
+/// Requests permission from the kernel once per process; threads and forked children inherit it.
 pub fn is_supported(terms: TileType) -> bool {
     const UNKNOWN: u32 = u32::MAX;
-    // No lock, which a fork could leave held; asking twice does no harm.
+    // An atomic instead of a lock, which a fork could leave locked; detecting twice is harmless.
     static SUPPORTED: AtomicU32 = AtomicU32::new(UNKNOWN);
     let mut known = SUPPORTED.load(Ordering::Relaxed);
     if known == UNKNOWN {
@@ -38,9 +38,9 @@ pub fn is_supported(terms: TileType) -> bool {
     known & terms as u32 != 0
 }
 
-/// The bits of all [`TileType`] that there are.
+/// Feature bits of all supported [`TileType`]s.
 fn detect() -> u32 {
-    /// The bits of the system's configuration and data of tiles.
+    /// XCR0 bits of the tile configuration and tile data states.
     const STATES: u64 = 1 << 17 | 1 << 18;
     let has_features = isa::level() == 2 && isa::is_unlimited() && __cpuid(0).eax >= 7;
     if !has_features || !std::arch::is_x86_feature_detected!("xsave") {
@@ -55,16 +55,16 @@ fn detect() -> u32 {
 
 #[target_feature(enable = "xsave")]
 unsafe fn enabled_states() -> u64 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller checked that the processor has `xgetbv`.
     unsafe { std::arch::x86_64::_xgetbv(0) }
 }
 
-/// Linux saves the large state of tiles only for processes that asked for it.
+/// Linux enables the tile data state only for processes that request it.
 #[cfg(target_os = "linux")]
 pub fn is_permitted() -> bool {
     const REQUEST: libc::c_long = 0x1023;
     const TILE_DATA: libc::c_long = 18;
-    // SAFETY: the call takes two numbers and touches no memory of ours.
+    // SAFETY: the system call takes two integers and accesses no memory of the process.
     unsafe { libc::syscall(libc::SYS_arch_prctl, REQUEST, TILE_DATA) == 0 }
 }
 
@@ -73,11 +73,11 @@ pub fn is_permitted() -> bool {
     false
 }
 
-/// Eight tiles on this thread, until dropped: four for sums, then two for left operands and two for right ones.
+/// Configures eight tiles on this thread until dropped: four accumulators, two left operands and two right operands.
 ///
-/// Released at once when done: the system would save and restore the tiles whenever the thread is interrupted.
+/// Released as soon as possible: while tiles are configured, every context switch saves 8 KiB of tile state.
 pub struct Tiles {
-    /// Bound to its thread.
+    /// Makes the type `!Send`: the configuration belongs to the thread.
     thread: std::marker::PhantomData<*const ()>,
 }
 
@@ -91,9 +91,9 @@ struct Configuration {
 }
 
 impl Tiles {
-    /// Tiles of 16 sums by 16, whose operands have `depth` bytes of each row and column, a multiple of four.
+    /// Configure accumulators of 16 by 16 and operands with `depth` bytes per row or column, a multiple of four.
     ///
-    /// The unit must be there.
+    /// The processor must support AMX.
     pub fn configure(depth: usize) -> Tiles {
         assert!(depth <= ROW && depth.is_multiple_of(4) && depth > 0, "a row of a tile holds them");
         let (mut row_bytes, mut rows) = ([0; 16], [0; 16]);

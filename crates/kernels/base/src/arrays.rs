@@ -1,7 +1,7 @@
 //! Arrays made element by element, in a plain loop.
 //!
-//! `std::array::from_fn` and `map` are five functions for each use, and in kernels, which are made for many types, a seventh of all
-//! that is compiled.
+//! `std::array::from_fn` and `map` are five functions for each use, and in kernels, which are made for many types, a seventh of
+//! all that is compiled.
 
 use std::mem::MaybeUninit;
 

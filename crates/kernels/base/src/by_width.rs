@@ -1,4 +1,4 @@
-//! Elements as bytes to be moved: kernels that only copy are made once a size, not once a dtype.
+//! Dispatch by element size: kernels that only copy elements are instantiated per size, not per dtype.
 
 /// Run `$body` with `$T` a plain type of `$size` bytes, aligned no more strictly than elements of that size are.
 #[macro_export]
@@ -18,7 +18,7 @@ macro_rules! dispatch_by_width {
                 $body
             }
             8 => {
-                // Two halves: a complex64 is aligned for its parts only.
+                // Two 32-bit halves: a complex64 has the alignment of its parts.
                 type $T = [u32; 2];
                 $body
             }

@@ -1,31 +1,30 @@
-//! How large the first-level data cache is, what a block of work at a time must fit, and what passes by the caches.
+//! Size of the L1 data cache, cache-line alignment, and copies with non-temporal stores.
 
 use std::sync::OnceLock;
 
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 
-/// Bytes of a line of the caches, as processors have them today.
+/// Bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// Is a vector a whole line? Then memory has to be asked for what comes next; where vectors are shorter, that only delays what the
-/// processor asks for by itself.
+/// Does a vector fill a cache line? Software prefetch pays off then; with narrower vectors the hardware prefetcher keeps up.
 pub const fn fills_line<V>() -> bool {
     size_of::<V>() == LINE
 }
 
-/// What begins at a cache line, so that no vector of it lies across two: where the stack happens to begin would decide how
-/// fast a loop is.
+/// Aligns a value to a cache line, so that no vector load splits a line and loop speed does not depend on the stack's
+/// alignment.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub struct Aligned<T>(pub T);
 
-/// Outputs from this size on bypass the caches, where nobody will find them anyway, if the first one has room for the next
-/// block or the processor is good at that: elsewhere what waits in a small cache to be written costs more than lines that
-/// are read before they are overwritten.
+/// Size in bytes from which outputs are written with non-temporal stores: they would be evicted before they are read again.
+/// This applies if L1 also holds the next block or [`nontemporal_stores_pay`]; otherwise pending write-combining costs more
+/// than reading each line for ownership.
 pub const STREAM_FROM: usize = 8 << 20;
 
-/// Where the processor does not say, and what most have.
+/// The most common size, used if the processor does not report one.
 const DEFAULT_L1: usize = 32 << 10;
 
 /// Bytes of the first-level data cache of a core.
@@ -34,7 +33,7 @@ pub fn l1_bytes() -> usize {
     *BYTES.get_or_init(|| cpuid_l1_bytes().unwrap_or(DEFAULT_L1))
 }
 
-/// Do stores past the caches cost less than those through them, even of blocks that wait in a small first cache?
+/// Are non-temporal stores faster than cached ones even with a small L1?
 ///
 /// Measured: on AMD's Zen 4 they save a fifth to a half of simple operations on arrays beyond the caches, on Intel's Cascade
 /// Lake, whose first cache is as large, they cost a fifth to a third more.
@@ -43,16 +42,16 @@ pub fn nontemporal_stores_pay() -> bool {
     *PAYS.get_or_init(is_amd)
 }
 
-/// Copy `bytes` bytes past the caches, or as usual where the processor does not know how; what is not a whole line of the
-/// caches at either end goes through them.
+/// Copy `bytes` bytes with non-temporal stores where the processor has them, else with cached ones. Partial cache lines at
+/// either end use cached stores.
 ///
-/// Whoever hands the memory on calls [`finish_streaming`] before.
+/// Call [`finish_streaming`] before another thread reads the memory.
 ///
 /// # Safety
-/// The bytes may be read and written, and nobody else touches those that are written.
+/// `from` is readable and `to` writable for `bytes` bytes; the ranges are disjoint and no other thread accesses `to`.
 #[expect(clippy::cast_ptr_alignment, reason = "asked for before the cast")]
 pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
-    /// Of fewer bytes, those that are no whole lines cost more than narrow stores do.
+    /// For shorter copies the partial lines cost more than non-temporal stores save.
     const MIN_BYTES: usize = 8 * LINE;
     #[cfg(target_arch = "x86_64")]
     {
@@ -61,7 +60,8 @@ pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
         if (level() == 0 || is_apart) && (to.addr() | bytes).is_multiple_of(16) {
             let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
             for i in 0..bytes / 16 {
-                // SAFETY: aligned by the check above; SSE2 is part of x86-64; the caller's promise.
+                // SAFETY: aligned by the check above; SSE2 is part of x86-64; both ranges are valid by this function's
+                // contract.
                 unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) }
             }
             return;
@@ -71,7 +71,7 @@ pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
             let lines = (bytes - head) / LINE * LINE;
             let tail = head + lines;
             let (first, destination) = (from.wrapping_add(head), to.wrapping_add(head));
-            // SAFETY: the level says what the processor has; whole lines from `head` on; the caller's promise.
+            // SAFETY: the level guarantees the instructions; only whole lines inside both ranges are copied.
             unsafe {
                 std::ptr::copy_nonoverlapping(from, to, head);
                 if level() == 2 {
@@ -84,7 +84,7 @@ pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
             return;
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: both ranges are valid and disjoint by this function's contract.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) }
 }
 
@@ -97,7 +97,7 @@ pub unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
 unsafe fn stream_lines(from: *const u8, to: *mut u8, bytes: usize) {
     use std::arch::x86_64::{_mm512_loadu_si512, _mm512_stream_si512};
     for i in (0..bytes).step_by(LINE) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the range is valid by this function's contract.
         unsafe { _mm512_stream_si512(to.add(i).cast(), _mm512_loadu_si512(from.add(i).cast())) }
     }
 }
@@ -111,7 +111,7 @@ unsafe fn stream_lines(from: *const u8, to: *mut u8, bytes: usize) {
 unsafe fn stream_half_lines(from: *const u8, to: *mut u8, bytes: usize) {
     use std::arch::x86_64::{_mm256_loadu_si256, _mm256_stream_si256};
     for i in (0..bytes).step_by(LINE) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the range is valid by this function's contract.
         unsafe {
             let halves = [0, LINE / 2].map(|half| _mm256_loadu_si256(from.add(i + half).cast()));
             _mm256_stream_si256(to.add(i).cast(), halves[0]);
@@ -120,7 +120,7 @@ unsafe fn stream_half_lines(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Make stores past the caches visible to whoever synchronises with this thread from now on.
+/// Store fence: non-temporal stores become visible to threads that synchronise with this one later.
 pub fn finish_streaming() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: part of x86-64.
@@ -140,7 +140,7 @@ fn is_amd() -> bool {
     false
 }
 
-/// What `cpuid` says: leaf 4 of Intel, leaf 8000001Dh of AMD, which have one form.
+/// Cache parameters from `cpuid`: leaf 4 on Intel, leaf 8000001Dh on AMD, in the same format.
 #[cfg(target_arch = "x86_64")]
 fn cpuid_l1_bytes() -> Option<usize> {
     use std::arch::x86_64::{__cpuid, __cpuid_count};

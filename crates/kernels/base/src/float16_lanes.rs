@@ -28,7 +28,7 @@ macro_rules! sources {
                 }
                 let mut lanes = [0.0; 16];
                 for (i, lane) in lanes.iter_mut().enumerate().take(V::COUNT) {
-                    // SAFETY: the caller's.
+                    // SAFETY: guaranteed by the caller of this function.
                     *lane = $widen(unsafe { from.add(i).read() });
                 }
                 // SAFETY: no vector of float32 is longer.
@@ -47,7 +47,7 @@ sources! {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn bf16_by_16(bits: __m256i) -> __m512 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(bits))) }
 }
 
@@ -56,6 +56,6 @@ unsafe fn bf16_by_16(bits: __m256i) -> __m512 {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn bf16_by_8(bits: __m128i) -> __m256 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(bits))) }
 }

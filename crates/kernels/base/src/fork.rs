@@ -1,38 +1,38 @@
-//! What a forked child must find in order: locks of the whole process, and who of its parent's threads is gone.
+//! Fork safety: process-wide locks, and state that belongs to threads the child does not have.
 //!
-//! A fork takes along memory but only the thread that forks. A lock that another thread held at that moment would
-//! stay closed in the child for ever, over data changed halfway. So the thread that forks takes every [`ForkMutex`]
-//! before, in the order of their levels, and lets go after, in the parent and in the child. What it could not have in
-//! time (its holder waits for something that the forking thread has) begins anew in the child. Before that it waits
-//! until no [`NoForkGuard`] is under way, since what a thread has in its hands is lost with it.
+//! A fork copies the memory but only the forking thread. A lock that another thread held would stay locked in the child
+//! forever, over half-updated data. So the forking thread acquires every [`ForkMutex`] before the fork, in the order of their
+//! levels, and releases them afterwards, in the parent and in the child. A lock that it could not acquire in time (its holder
+//! waits for the forking thread) is re-created in the child. Before that, the fork waits until no [`NoForkGuard`] is alive,
+//! since work in progress on other threads is lost in the child.
 //!
-//! Invariant: `held` is touched by the thread that has the lock, and the child's only thread is the one that forked.
+//! Invariant: `held` is accessed only by the thread that holds the lock, and the child's only thread is the one that forked.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// How long a fork waits, for steps to end and for locks; and a step for a fork to be over.
+/// Timeout of a fork for guards and locks, and of a guard for a fork to finish.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// When a lock is taken: one that is held while others are asked for comes before those.
+/// Lock order: a lock held while others are acquired comes before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Held while operations are recorded.
     Recording,
-    /// Held while graphs are looked at.
+    /// Held while graphs are inspected.
     Planning,
-    /// Held for a moment, around nothing else.
+    /// Held briefly; no other lock is acquired under it.
     Last,
 }
 
-/// What a child does with the data.
+/// What happens to the data in a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InChild {
-    /// Go on with it.
+    /// Keep it.
     Keep,
-    /// Begin anew: it speaks of threads, which are gone. The old is leaked, since letting go would speak to them.
+    /// Re-create it: it refers to threads that are gone. The old value is leaked, since dropping it would contact them.
     Renew,
 }
 
@@ -95,9 +95,9 @@ impl Drop for NoForkGuard {
 /// A lock of any data.
 trait Lock: Sync {
     fn level(&self) -> Level;
-    /// Take it unless somebody else has it.
+    /// Acquire the lock unless another thread holds it.
     fn try_hold(&'static self) -> bool;
-    /// Let go of what `try_hold` took.
+    /// Release the lock that `try_hold` acquired.
     fn release(&'static self);
     /// After a fork, in the child. Was it held?
     fn continue_in_child(&'static self, was_held: bool);
@@ -117,7 +117,7 @@ thread_local! {
 }
 
 impl<T: Send + 'static> ForkMutex<T> {
-    /// A lock around `fresh()`, which is also what a child begins anew with.
+    /// A lock around `value`; a child may re-create it with `fresh()`.
     pub const fn new(fresh: fn() -> T, value: T, level: Level, in_child: InChild) -> Self {
         ForkMutex {
             mutex: UnsafeCell::new(Mutex::new(value)),
@@ -137,7 +137,7 @@ impl<T: Send + 'static> ForkMutex<T> {
         self.mutex().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Take the lock unless somebody else has it.
+    /// Acquire the lock unless another thread holds it.
     pub fn try_lock(&'static self) -> Option<MutexGuard<'static, T>> {
         if !self.is_listed.load(Ordering::Acquire) {
             self.list();
@@ -195,14 +195,13 @@ impl<T: Send + 'static> Lock for ForkMutex<T> {
     }
 }
 
-/// A number that changes with every fork, from 1 to 127 and around: what another one marked is of threads that are
-/// gone.
+/// A counter that changes with every fork, cycling from 1 to 127: a mark with another value belongs to threads that are gone.
 #[inline]
 pub fn generation() -> u8 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Ask to be told of forks, once.
+/// Register the fork handlers once.
 fn register_handlers() {
     static AT_FORK: OnceLock<()> = OnceLock::new();
     AT_FORK.get_or_init(|| {
@@ -227,7 +226,7 @@ extern "C" fn before() {
     while STEPS.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
         std::thread::sleep(Duration::from_micros(20));
     }
-    // What a lock is waited for is not what a step is waited for: each has its time.
+    // Guards and locks have separate timeouts.
     let deadline = Instant::now() + TIMEOUT;
     let mut held = Vec::with_capacity(locks.len());
     for lock in locks {

@@ -13,10 +13,10 @@ use crate::isa::vectorised;
 use crate::strided_loops::StridedLoops;
 use crate::threads::parallel_ranges;
 
-/// How many tuples of indices are worked on at a time.
+/// Index tuples per batch.
 pub const BATCH: usize = 256;
-/// Bytes of the slice that the next index points to which are asked for meanwhile, since no processor foresees where it begins. Of
-/// what follows in a long one it does.
+/// Bytes of the next indexed slice that are prefetched, since its address is unpredictable. The hardware prefetcher follows
+/// the rest of a long slice.
 pub const PREFETCH_BYTES: usize = 64 * LINE;
 
 /// Tuples of indices into some axes of an operand: one array an axis, all of one shape.
@@ -137,12 +137,12 @@ impl<'a> Indices<'a> {
     }
 }
 
-/// What becomes of the offsets that were there.
+/// Existing offsets are replaced or added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OffsetMode {
-    /// New ones take their place.
+    /// Replaced.
     Forgotten,
-    /// New ones are added.
+    /// Added to.
     Kept,
 }
 
@@ -192,7 +192,7 @@ impl Column<'_> {
     }
 }
 
-/// The offsets that a run of indices means; answers whether all are inside.
+/// Convert a run of indices to offsets; returns whether all are in bounds.
 fn offsets_of_run<T: Index>(
     run: *const T,
     step: isize,
@@ -201,7 +201,7 @@ fn offsets_of_run<T: Index>(
     mode: OffsetMode,
 ) -> bool {
     let (length, starts, stride) = (column.length, column.starts as u64, column.stride);
-    // Masked, since a branch would part the loop.
+    // A mask instead of a branch, which would prevent vectorisation.
     let kept = if mode == OffsetMode::Kept { -1 } else { 0 };
     vectorised(
         #[inline(always)]
@@ -244,12 +244,12 @@ fn not_integers(view: &View) -> Error {
     error!(Type, "indices must be integers, got {}", view.dtype())
 }
 
-/// Errors of tasks that run at once: the one that comes first in order counts, whichever is found first.
+/// Errors of concurrent tasks: the first in index order is reported, regardless of timing.
 #[derive(Default)]
 pub struct FirstError(Mutex<Option<(usize, Error)>>);
 
 impl FirstError {
-    /// An error at a place.
+    /// Record an error at an index.
     pub fn add(&self, place: usize, error: Error) {
         let mut first = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if first.as_ref().is_none_or(|(other, _)| place < *other) {
@@ -257,7 +257,7 @@ impl FirstError {
         }
     }
 
-    /// The error at the lowest place, if there is any.
+    /// The error at the lowest index, if any.
     pub fn first(self) -> Result<()> {
         let first = self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         first.map_or(Ok(()), |(_, error)| Err(error))

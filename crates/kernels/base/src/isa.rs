@@ -20,7 +20,7 @@ pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
         match level() {
             // SAFETY: the level says that the processor has these features.
             2 => return unsafe { with_avx512(body) },
-            // SAFETY: as above.
+            // SAFETY: the level guarantees AVX2, FMA and F16C.
             1 => return unsafe { with_avx2(body) },
             _ => {}
         }
@@ -41,8 +41,8 @@ pub fn vectorised_by_avx2<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Does this processor have the vectors that loops are compiled for beside the baseline? Where it has not, a plain loop does: it
-/// is small, and seldom run. Other processors than x86-64 have theirs in the baseline.
+/// Does this processor have vector instructions that need separate instances of loops? Without them a plain loop is used,
+/// since such x86-64 processors are rare. Other architectures have their vectors in the baseline.
 #[inline]
 pub fn has_vectors() -> bool {
     !cfg!(target_arch = "x86_64") || level() > 0
@@ -55,7 +55,7 @@ pub fn vectors<R>(body: impl FnOnce() -> R) -> R {
     match level() {
         // SAFETY: the level says that the processor has these features.
         2 => unsafe { with_avx512(body) },
-        // SAFETY: as above.
+        // SAFETY: the level guarantees AVX2, FMA and F16C.
         1 => unsafe { with_avx2(body) },
         _ => unreachable!("vectors on a processor without them"),
     }
@@ -88,29 +88,29 @@ unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Ask the second-level cache to have an address soon, which need not be valid. Streams that the processor does not foresee,
-/// such as rows that end before it has seen enough of them, are read at the latency of memory otherwise.
+/// Prefetch an address into L2; it need not be valid. For access patterns that the hardware prefetcher misses, such as rows
+/// too short to train it.
 #[inline(always)]
 pub fn prefetch<T>(address: *const T) {
     prefetch_line::<HINT_T1, T>(address);
 }
 
-/// As [`prefetch`], but the first-level cache: for what is read next and fits beside what is read now.
+/// As [`prefetch`], into L1: for data that is read next and fits beside the current working set.
 #[inline(always)]
 pub fn prefetch_l1<T>(address: *const T) {
     prefetch_line::<HINT_T0, T>(address);
 }
 
-/// Which cache is asked to have something.
+/// The target cache level of a prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cache {
-    /// The first one.
+    /// First level.
     L1,
-    /// The second one.
+    /// Second level.
     L2,
 }
 
-/// Ask for the lines of the caches that some bytes take; the address need not be valid.
+/// Prefetch the cache lines of a byte range; the address need not be valid.
 #[inline(always)]
 pub fn prefetch_lines<T>(from: *const T, bytes: usize, cache: Cache) {
     for at in (0..bytes).step_by(LINE) {
@@ -130,7 +130,7 @@ const HINT_T1: i32 = 2;
 #[inline(always)]
 fn prefetch_line<const CACHE: i32, T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction, which reads nothing as far as a program can tell.
+    // SAFETY: SSE is part of x86-64, and a prefetch has no architectural effect.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<CACHE>(address.cast());
     }
@@ -138,7 +138,7 @@ fn prefetch_line<const CACHE: i32, T>(address: *const T) {
     let _ = address;
 }
 
-/// What a kernel may assume of the processor. Only fused multiply-add needs to be told apart in the source.
+/// The instruction set that a kernel is compiled for. Only fused multiply-add differs in the source.
 pub trait Isa {
     /// `a * b + c` with one rounding (with at most a double rounding where the processor has no such instruction).
     fn fma32(a: f32, b: f32, c: f32) -> f32;
@@ -149,7 +149,7 @@ pub trait Isa {
     }
 }
 
-/// Whatever the target guarantees.
+/// The target's baseline.
 pub struct Portable;
 /// AVX2 with FMA and F16C.
 pub struct Avx2;
@@ -202,7 +202,7 @@ fn detect() -> u8 {
     supported().min(limit())
 }
 
-/// May units beyond the vectors of the best level be used?
+/// May extensions beyond the vectors of the highest level (AMX) be used?
 #[cfg(target_arch = "x86_64")]
 pub fn is_unlimited() -> bool {
     limit() > 2

@@ -50,7 +50,7 @@ pub trait Keyed: Element {
     }
 }
 
-/// An element that its key tells in full, except which NaN it is: here zeros of different signs differ.
+/// An element that can be recovered from its key, except for the NaN payload; zeros of different sign have different keys.
 pub trait Invertible: Keyed {
     /// The key, ascending.
     fn exact_key(self) -> Self::Key;

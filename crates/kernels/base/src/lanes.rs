@@ -6,7 +6,8 @@ use umber_types::{Bool, Element};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 
-/// An element type with a sum and a product; integers wrap (and unsigned ones are taken as signed), a bool's sum is *or* and its product *and*.
+/// An element type with a sum and a product; integers wrap (and unsigned ones are taken as signed), a bool's sum is *or* and its
+/// product *and*.
 pub trait Ring: Element {
     /// The neutral element of the sum.
     const ZERO: Self;
@@ -43,13 +44,13 @@ pub trait Lanes<T>: Copy {
     /// # Safety
     /// `COUNT` elements are writable.
     unsafe fn store(self, to: *mut T);
-    /// As [`Lanes::store`], but registers go past the caches.
+    /// As [`Lanes::store`], but with non-temporal stores.
     ///
     /// # Safety
     /// `COUNT` elements are writable, at a multiple of the size of a vector.
     #[inline(always)]
     unsafe fn store_nontemporal(self, to: *mut T) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { self.store(to) }
     }
     /// `self + x * y`, lane by lane.
@@ -77,7 +78,7 @@ impl<T: Ring> Source<T> for T {
 
     #[inline(always)]
     unsafe fn load<V: Lanes<T>>(from: *const T) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { V::load(from) }
     }
 }
@@ -92,13 +93,13 @@ impl<T: Ring, const N: usize> Lanes<T> for [T; N] {
 
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { from.cast::<[T; N]>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut T) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { to.cast::<[T; N]>().write_unaligned(self) }
     }
 

@@ -1,6 +1,7 @@
-//! Rows of floats, worked on a block at a time in the type that computes.
+//! Rows of floats, processed in blocks in the compute type.
 //!
-//! A block is read from any dtype and stride into a buffer, padded to whole vectors, and written back rounded once.
+//! A block is read from any dtype and stride into a buffer, padded to whole vectors, and rounded once when it is written
+//! back.
 
 use num_traits::Float;
 use umber_types::{Element, bf16, f16};
@@ -11,61 +12,61 @@ use crate::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::{vectorised, vectorised_by_avx2};
 use crate::max_exp_sum;
 
-/// Elements of a block.
+/// Elements per block.
 pub const BLOCK: usize = 2048;
-/// Values worked on side by side; blocks are padded to a multiple of it.
+/// Number of independent accumulators; blocks are padded to a multiple of it.
 pub const LANES: usize = 16;
-/// Sums of eight elements each that are made before they are added to others.
+/// Number of eight-element partial sums that are formed before they are added to the accumulators.
 const WIDE: usize = 64;
-/// Elements of a row between requests for what follows: whole turns of the sums' loop.
+/// Elements of a row between prefetches: a multiple of the summation loop's step.
 pub const SEGMENT: usize = 8 * WIDE;
 
 /// A float dtype.
 pub trait Real: Element {
-    /// What it computes in.
+    /// The type used for arithmetic.
     type Compute: Compute;
-    /// Is that the dtype itself, so that results may be stored and taken up again?
+    /// Is the compute type the dtype itself, so that storing an intermediate result loses nothing?
     const IS_COMPUTE: bool;
-    /// The lowest finite number, in the type that computes.
+    /// The lowest finite value, in the compute type.
     const LOWEST: Self::Compute;
-    /// To the type that computes.
+    /// Convert to the compute type.
     fn widen(self) -> Self::Compute;
-    /// From the type that computes, rounded to nearest.
+    /// Convert from the compute type, rounding to nearest.
     fn narrow(value: Self::Compute) -> Self;
 }
 
-/// A float that computes.
+/// A float type used for arithmetic.
 pub trait Compute: Element + Float + Default {
     /// `e^x` for `x` not above zero, or NaN.
     fn exp_of_nonpositive(self) -> Self;
-    /// Write `e^(x - max)` of `count` elements, which fill whole vectors of [`LANES`] and of which none is greater than `max`,
-    /// and add them to sums.
+    /// Write `e^(x - max)` of `count` elements, a multiple of [`LANES`] of which none exceeds `max`, and add the results to
+    /// `sums`.
     ///
     /// # Safety
-    /// So many elements are readable and writable; both places are the same or lie apart.
+    /// `count` elements are readable at `from` and writable at `to`; the ranges are equal or disjoint.
     #[inline(always)]
     unsafe fn exponentials(from: *const Self, to: *mut Self, count: usize, max: Self, sums: &mut Sums) {
         for i in 0..count {
-            // SAFETY: the caller's promise.
+            // SAFETY: `i < count`, and both ranges hold `count` elements.
             unsafe { *to.add(i) = (*from.add(i) - max).exp_of_nonpositive() };
         }
-        // SAFETY: as above; they were just written.
+        // SAFETY: `count` elements were just written.
         sums.add(unsafe { std::slice::from_raw_parts(to, count) }, |value| value);
     }
-    /// The greatest of some, NaN if one is; `None` where it is found in a loop as good.
+    /// The maximum, NaN if any element is; `None` if there is no specialised loop.
     #[inline(always)]
     fn max_of(_values: &[Self]) -> Option<Self> {
         None
     }
-    /// As float64.
+    /// Convert to float64.
     fn wide(self) -> f64;
-    /// The nearest.
+    /// Round to the nearest value.
     fn nearest(value: f64) -> Self;
-    /// The same number.
+    /// Convert exactly.
     fn of_f32(value: f32) -> Self;
-    /// The nearest integer, the even one of two.
+    /// Round to the nearest integer, ties to even.
     fn to_even(self) -> Self;
-    /// A small integer, not below zero, as one.
+    /// Convert a small non-negative integer.
     fn small(self) -> u32;
 }
 
@@ -97,7 +98,7 @@ reals! {
 impl Compute for f32 {
     #[inline(always)]
     fn exp_of_nonpositive(self) -> f32 {
-        // e^x = 2^n e^r with |r| at most half of ln 2. Adding 1.5 2^23 rounds to an integer, held in the low bits.
+        // e^x = 2^n e^r with |r| <= ln 2 / 2. Adding 1.5 2^23 rounds to an integer, which is left in the low bits.
         const ROUND: f32 = 12_582_912.0;
         // ln 2 in two parts; the first has few enough bits that n times it is exact.
         const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
@@ -105,13 +106,13 @@ impl Compute for f32 {
         let rounded = x * std::f32::consts::LOG2_E + ROUND;
         let n = rounded - ROUND;
         let r = x - n * LN_2[0] - n * LN_2[1];
-        // Fitted for the least greatest relative error, 3.1e-9.
+        // Minimax polynomial, relative error 3.1e-9.
         let p = 0.001_381_459_8 * r + 0.008_368_717;
         let p = p * r + 0.041_668_39;
         let p = p * r + 0.166_665_21;
         let p = p * r + 0.499_999_94;
         let p = p * (r * r) + r + 1.0;
-        // Two factors: 2^n itself may lie below the normal range.
+        // Two factors: 2^n itself may be subnormal.
         let n = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
         let half = n >> 1;
         let power = |n: i32| f32::from_bits((n.wrapping_add(127) << 23) as u32);
@@ -119,7 +120,7 @@ impl Compute for f32 {
     }
     #[inline(always)]
     unsafe fn exponentials(from: *const f32, to: *mut f32, count: usize, max: f32, sums: &mut Sums) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the ranges are valid by this function's contract.
         unsafe {
             if !max_exp_sum::exponentials(from, to, count, max, &mut sums.0) {
                 for i in 0..count {
@@ -210,7 +211,7 @@ impl Compute for f64 {
     }
 }
 
-/// A block being worked on.
+/// A buffer for one block.
 pub struct Buffer<W> {
     values: Aligned<[W; BLOCK]>,
 }
@@ -223,10 +224,10 @@ impl<W: Compute> Default for Buffer<W> {
 }
 
 impl<W: Compute> Buffer<W> {
-    /// Read `count` elements, at most [`BLOCK`], `stride` apart; answers them and `padding` up to whole vectors.
+    /// Read `count` elements, at most [`BLOCK`], `stride` apart; returns them, padded with `padding` to whole vectors.
     ///
     /// # Safety
-    /// The elements may be read.
+    /// The elements are readable.
     #[inline(always)]
     pub unsafe fn load<T: Real<Compute = W>>(
         &mut self,
@@ -237,16 +238,16 @@ impl<W: Compute> Buffer<W> {
     ) -> &mut [W] {
         let padded = count.next_multiple_of(LANES);
         let values = &mut self.values.0[..padded];
-        // A row without elements may have no address.
+        // The pointer of an empty row may be invalid.
         if stride == 1 && count > 0 {
-            // SAFETY: the caller's promise.
+            // SAFETY: the `count` elements are readable and contiguous.
             let src = unsafe { std::slice::from_raw_parts(src, count) };
             for (value, &element) in values.iter_mut().zip(src) {
                 *value = element.widen();
             }
         } else {
             for (i, value) in values[..count].iter_mut().enumerate() {
-                // SAFETY: the caller's promise.
+                // SAFETY: the elements are readable by this function's contract.
                 *value = unsafe { *src.wrapping_offset(i as isize * stride) }.widen();
             }
         }
@@ -255,35 +256,35 @@ impl<W: Compute> Buffer<W> {
     }
 }
 
-/// Write the first `count` values to neighbouring elements.
+/// Write the first `count` values to contiguous elements.
 ///
 /// # Safety
-/// The elements may be written, and nobody else touches them.
+/// The elements are writable, and no other thread accesses them.
 #[inline(always)]
 pub unsafe fn store<T: Real>(values: &[T::Compute], dst: *mut T, count: usize) {
-    // SAFETY: the caller's promise. The elements may be uninitialised, but every bit pattern is one.
+    // SAFETY: the elements are exclusively writable by this function's contract. Every bit pattern is valid, even of
+    // uninitialised elements.
     let dst = unsafe { std::slice::from_raw_parts_mut(dst, count) };
     for (element, &value) in dst.iter_mut().zip(values) {
         *element = T::narrow(value);
     }
 }
 
-/// Replace each of some values, which fill whole vectors and of which none is greater than `max`, by `e^(value - max)`; answers
-/// their sum.
+/// Replace each value by `e^(value - max)` and return the sum. The values fill whole vectors, and none exceeds `max`.
 #[inline(always)]
 pub fn exp_in_place<W: Compute>(values: &mut [W], max: W) -> f64 {
     let start = values.as_mut_ptr();
     let mut sums = Sums::default();
-    // SAFETY: the values themselves.
+    // SAFETY: source and destination are the same slice.
     unsafe { W::exponentials(start, start, values.len(), max, &mut sums) };
     sums.total()
 }
 
-/// [`max_of`], if there is a loop for the type that computes.
+/// As [`max_of`], if the compute type has a specialised loop.
 #[inline(always)]
 fn max_in_registers<T: Real>(elements: &[T]) -> Option<T::Compute> {
     if T::IS_COMPUTE {
-        // SAFETY: elements that are what they compute in.
+        // SAFETY: the element type is its own compute type.
         let values = unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) };
         return T::Compute::max_of(values);
     }
@@ -298,13 +299,13 @@ fn max_in_registers<T: Real>(elements: &[T]) -> Option<T::Compute> {
     Some(max)
 }
 
-/// The greatest of some elements, NaN if one is.
+/// The maximum of the elements, NaN if any is.
 #[inline(always)]
 pub fn max_of<T: Real>(elements: &[T]) -> T::Compute {
     if let Some(actual) = max_in_registers(elements) {
         return actual;
     }
-    // Several vectors side by side, as each comparison waits for the one before it.
+    // Several independent vectors hide the latency of the comparison.
     let mut lanes = [T::Compute::neg_infinity(); 4 * LANES];
     let mut vectors = elements.chunks_exact(4 * LANES);
     for vector in &mut vectors {
@@ -312,7 +313,7 @@ pub fn max_of<T: Real>(elements: &[T]) -> T::Compute {
             *lane = maximum(*lane, element.widen());
         }
     }
-    // Where the number of steps varies, lanes would be kept in memory all along.
+    // A fixed trip count keeps the accumulators in registers; with a variable one the compiler spills them.
     let mut folded = lanes;
     for (lane, &element) in folded.iter_mut().zip(vectors.remainder()) {
         *lane = maximum(*lane, element.widen());
@@ -327,13 +328,13 @@ pub fn max_of<T: Real>(elements: &[T]) -> T::Compute {
     folded[0]
 }
 
-/// The larger of two, or NaN if there is one.
+/// The larger of two values, or NaN if either is.
 #[inline(always)]
 pub fn maximum<W: Compute>(a: W, b: W) -> W {
     if (b > a) | b.is_nan() { b } else { a }
 }
 
-/// The sum of `part` of each of padded values, in float64 but for trees of eight.
+/// The sum of `part` over padded values: trees of eight in the compute type, accumulated in float64.
 #[inline(always)]
 pub fn sum_of<W: Compute>(values: &[W], part: impl Fn(W) -> W + Copy) -> f64 {
     let mut sums = Sums::default();
@@ -343,7 +344,7 @@ pub fn sum_of<W: Compute>(values: &[W], part: impl Fn(W) -> W + Copy) -> f64 {
 
 /// The sums of `part` of the elements at each place of eight rows.
 ///
-/// An array by itself, so that the compiler adds as many at once as vectors hold, not as they hold when these are widened.
+/// A separate array, so that the compiler vectorises at the width of the narrow type and not of the widened sums.
 #[inline(always)]
 pub fn tree_of_eight<W: Compute, const N: usize>(rows: [&[W; N]; 8], part: impl Fn(W, usize) -> W) -> [W; N] {
     let mut sums = [W::default(); N];
@@ -354,7 +355,7 @@ pub fn tree_of_eight<W: Compute, const N: usize>(rows: [&[W; N]; 8], part: impl 
     sums
 }
 
-/// Add `part` of each of the values to lanes, in trees of eight rows of `N` of them; answers what fills none.
+/// Add `part` of each value to the lanes, in trees of eight rows of `N` values; returns the remaining values.
 #[inline(always)]
 fn add_trees<'v, W: Compute, const N: usize>(
     lanes: &mut [f64; LANES],
@@ -373,7 +374,7 @@ fn add_trees<'v, W: Compute, const N: usize>(
     blocks.remainder()
 }
 
-/// Sums side by side, which come together once there is nothing more to add.
+/// Independent accumulators, reduced at the end.
 #[derive(Default)]
 #[repr(align(64))]
 pub struct Sums([f64; LANES]);
@@ -393,7 +394,7 @@ impl Sums {
         self.0 = lanes;
     }
 
-    /// As [`Sums::add`]; `before` is called with the place of each stretch of values before it is added.
+    /// As [`Sums::add`]; `before` is called with the start index of each run before it is added.
     #[inline(always)]
     pub fn add_segments<W: Compute>(
         &mut self,
@@ -407,7 +408,7 @@ impl Sums {
         }
     }
 
-    /// All of them.
+    /// The total.
     #[inline(always)]
     pub fn total(self) -> f64 {
         let mut lanes = self.0;

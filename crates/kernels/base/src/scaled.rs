@@ -1,4 +1,4 @@
-//! Powers of two that bring numbers near one, so that their squares neither overflow nor vanish.
+//! Scaling by powers of two, so that squares neither overflow nor underflow.
 
 use crate::row::Compute;
 
@@ -9,12 +9,12 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// That which changes nothing.
+    /// The identity.
     pub const ONE: Scale = Scale { exponent: 0 };
 
-    /// That by which finite numbers that reach so far from zero come near one.
+    /// The scale that brings finite values of magnitude up to `reach` close to one.
     pub fn of(reach: f64) -> Scale {
-        // Subnormal numbers have the exponent of the least normal one.
+        // Subnormals have the exponent of the smallest normal number.
         let biased = (reach.to_bits() >> 52 & 0x7ff).max(1) as i32;
         Scale { exponent: if reach == 0.0 { 0 } else { biased - 1023 } }
     }
@@ -40,8 +40,8 @@ fn times_power_of_two(x: f64, n: i32) -> f64 {
     x * power(half) * power(n - half)
 }
 
-/// May a sum of squares of `count` numbers have lost some to the range of the type that they were taken in? Squares that vanish
-/// there are too small to matter beside a mean square that is not.
+/// Can a sum of squares of `count` values have overflowed or lost terms to underflow? Terms that underflow are negligible
+/// beside a mean square that does not.
 #[inline(always)]
 pub fn are_squares_lost<W: Compute>(squares: f64, count: f64) -> bool {
     let least = const {

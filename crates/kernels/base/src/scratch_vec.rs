@@ -1,6 +1,5 @@
-//! Memory that a kernel needs while it runs, from the caching allocator: pages that the system has already given are not asked
-//! for again, and what cannot be had is an error. It is not memory in use by arrays: neither the peak nor the limit counts it,
-//! since how much it is depends on how many threads there are.
+//! Scratch memory from the caching allocator: no page faults for reused pages, and an error instead of an abort when memory
+//! is exhausted. It counts towards neither the peak nor the limit, because its size depends on the number of threads.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -12,10 +11,10 @@ use umber_types::{Error, Result, bail};
 
 use crate::allocator::{ALIGNMENT, Block, allocate_scratch, free, refused};
 
-/// A list with room for as many elements as were asked for, and no more. Begins at a cache line.
+/// A vector of fixed capacity in scratch memory, aligned to a cache line.
 #[derive(Debug)]
 pub struct ScratchVec<T> {
-    /// None where there is no room.
+    /// None if the capacity is zero bytes.
     block: Option<Block>,
     length: usize,
     capacity: usize,
@@ -24,14 +23,14 @@ pub struct ScratchVec<T> {
 
 // SAFETY: owns its memory, as a vector does.
 unsafe impl<T: Send> Send for ScratchVec<T> {}
-// SAFETY: as above.
+// SAFETY: owns its memory, as a vector does.
 unsafe impl<T: Sync> Sync for ScratchVec<T> {}
 
 impl<T: Copy> ScratchVec<T> {
-    /// Room for so many elements, of which there are none yet.
+    /// An empty vector with this capacity.
     ///
     /// # Errors
-    /// If there is no memory for them.
+    /// If the allocation fails.
     pub fn new(capacity: usize) -> Result<ScratchVec<T>> {
         const { assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned for the elements") };
         let Some(bytes) = capacity.checked_mul(size_of::<T>()) else {
@@ -44,23 +43,23 @@ impl<T: Copy> ScratchVec<T> {
         Ok(ScratchVec { block, length: 0, capacity, elements: PhantomData })
     }
 
-    /// [`ScratchVec::new`] for kernels and their jobs that have no other way to end: where there is no memory the error unwinds, as a panic
-    /// would but without its message, and what runs kernels hands it on.
+    /// [`ScratchVec::new`] for kernels and tasks that cannot return an error: a failed allocation unwinds with the error as
+    /// payload and without a panic message; the kernel launcher catches it.
     pub fn new_or_unwind(capacity: usize) -> ScratchVec<T> {
         ScratchVec::new(capacity).unwrap_or_else(|error| unwind(error))
     }
 
-    /// As many elements, all of them `value`.
+    /// `length` elements, all equal to `value`.
     ///
     /// # Errors
-    /// If there is no memory for them.
+    /// If the allocation fails.
     pub fn filled(value: T, length: usize) -> Result<ScratchVec<T>> {
         let mut vec = ScratchVec::new(length)?;
         vec.extend(std::iter::repeat_n(value, length));
         Ok(vec)
     }
 
-    /// [`ScratchVec::filled`], or else an error that unwinds, as of [`ScratchVec::new_or_unwind`].
+    /// As [`ScratchVec::filled`]; a failed allocation unwinds, as in [`ScratchVec::new_or_unwind`].
     pub fn filled_or_unwind(value: T, length: usize) -> ScratchVec<T> {
         ScratchVec::filled(value, length).unwrap_or_else(|error| unwind(error))
     }
@@ -69,25 +68,25 @@ impl<T: Copy> ScratchVec<T> {
         self.block.as_ref().map_or_else(NonNull::dangling, |block| block.start().cast()).as_ptr()
     }
 
-    /// The places behind the elements.
+    /// The spare capacity after the elements.
     pub fn spare(&mut self) -> &mut [MaybeUninit<T>] {
-        // SAFETY: inside of the block, which is aligned for the elements, and nobody else's; without one no bytes.
+        // SAFETY: inside the block, which is aligned for `T` and owned by this vector; without a block the slice is empty.
         unsafe {
             let first = self.start().add(self.length).cast();
             std::slice::from_raw_parts_mut(first, self.capacity - self.length)
         }
     }
 
-    /// Take what was written to the places behind the elements for elements.
+    /// Add `count` elements that were written to the spare capacity.
     ///
     /// # Safety
-    /// As many of them were written, from the first on.
+    /// The first `count` elements of [`spare`](Self::spare) are initialised.
     pub unsafe fn grow(&mut self, count: usize) {
         assert!(count <= self.capacity - self.length, "room for {} elements", self.capacity);
         self.length += count;
     }
 
-    /// Forget the elements.
+    /// Remove all elements.
     pub fn clear(&mut self) {
         self.length = 0;
     }
@@ -95,7 +94,7 @@ impl<T: Copy> ScratchVec<T> {
     /// Append elements.
     ///
     /// # Panics
-    /// If there is no room for all of them.
+    /// If they exceed the capacity.
     pub fn extend(&mut self, elements: impl IntoIterator<Item = T>) {
         let mut elements = elements.into_iter();
         let mut count = 0;
@@ -112,7 +111,7 @@ impl<T: Copy> ScratchVec<T> {
     }
 }
 
-/// An empty vector with room for as many elements, or else an error that unwinds, as of [`ScratchVec::new_or_unwind`].
+/// An empty `Vec` with this capacity; a failed allocation unwinds, as in [`ScratchVec::new_or_unwind`].
 pub fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
     let mut vector = Vec::new();
     if vector.try_reserve_exact(capacity).is_err() {
@@ -121,7 +120,7 @@ pub fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
     vector
 }
 
-/// The elements in a vector, or else an error that unwinds, as of [`ScratchVec::new_or_unwind`].
+/// Collect into a `Vec`; a failed allocation unwinds, as in [`ScratchVec::new_or_unwind`].
 pub fn collect_or_unwind<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
     let elements = elements.into_iter();
     let (least, most) = elements.size_hint();
@@ -143,7 +142,7 @@ fn unwind(error: Error) -> ! {
     resume_unwind(Box::new(error))
 }
 
-/// Is this what unwinds where there is no memory?
+/// Is this the unwind payload of a failed allocation?
 #[cfg(test)]
 pub fn is_memory_error(panic: Box<dyn std::any::Any + Send>) -> bool {
     panic.downcast::<Error>().is_ok_and(|error| error.kind() == umber_types::ErrorKind::Memory)
@@ -153,14 +152,14 @@ impl<T: Copy> Deref for ScratchVec<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: so many elements were written.
+        // SAFETY: the first `length` elements are initialised.
         unsafe { std::slice::from_raw_parts(self.start(), self.length) }
     }
 }
 
 impl<T: Copy> DerefMut for ScratchVec<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and the list is borrowed alone.
+        // SAFETY: the first `length` elements are initialised, and `&mut self` is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start(), self.length) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// The least address of the stack of this thread, 0 where the system does not say.
+/// The lowest address of this thread's stack, or 0 if the system does not report it.
 fn bottom() -> usize {
     thread_local! {
         static BOTTOM: Cell<Option<usize>> = const { Cell::new(None) };
@@ -18,7 +18,7 @@ fn bottom() -> usize {
 fn ask() -> Option<usize> {
     let mut attributes = std::mem::MaybeUninit::uninit();
     let (mut low, mut size) = (std::ptr::null_mut(), 0);
-    // SAFETY: the attributes are read only after they were filled, and let go of once.
+    // SAFETY: the attributes are initialised before they are read, and destroyed once.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return None;
@@ -34,7 +34,7 @@ fn ask() -> Option<usize> {
     None
 }
 
-/// Bytes of this thread's stack below the caller's frame; where the system does not say, as many as there can be.
+/// Bytes left on this thread's stack below the caller's frame; a very large number if the system does not report the limit.
 #[inline(never)]
 pub fn stack_left() -> usize {
     let here = 0u8;

@@ -1,4 +1,4 @@
-//! Nested loops over strided memory, several operands at once.
+//! Loop nests over strided operands.
 
 use std::ops::Range;
 
@@ -6,23 +6,24 @@ use smallvec::SmallVec;
 
 use crate::arrays::array_of;
 
-/// One loop: its length and how far each operand moves per turn, in elements.
+/// One loop: its length and the stride of each operand, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop<const N: usize> {
-    /// Number of turns.
+    /// Number of iterations.
     pub length: usize,
-    /// Distance per turn of each operand.
+    /// Stride of each operand per iteration.
     pub strides: [isize; N],
 }
 
-/// Loops from the outermost to the innermost; neighbours that walk as one are merged, loops of one turn dropped.
+/// Loops from outermost to innermost. Adjacent loops that are contiguous for all operands are merged, loops of length one
+/// dropped.
 #[derive(Clone, Debug, Default)]
 pub struct StridedLoops<const N: usize> {
     loops: SmallVec<[Loop<N>; 4]>,
 }
 
 impl<const N: usize> Loop<N> {
-    /// A loop of one turn.
+    /// A loop of one iteration.
     pub const ONCE: Loop<N> = Loop { length: 1, strides: [0; N] };
 }
 
@@ -56,22 +57,22 @@ impl<const N: usize> StridedLoops<N> {
         &self.loops
     }
 
-    /// The innermost loop, or one of a single turn.
+    /// The innermost loop, or one of a single iteration.
     pub fn inner(&self) -> Loop<N> {
         self.loops.last().copied().unwrap_or(Loop::ONCE)
     }
 
-    /// Take a loop out; the others keep their order.
+    /// Remove a loop; the others keep their order.
     pub fn remove(&mut self, place: usize) -> Loop<N> {
         self.loops.remove(place)
     }
 
-    /// Number of turns of the innermost bodies.
+    /// Number of iterations of the whole nest.
     pub fn count(&self) -> usize {
         self.loops.iter().map(|l| l.length).product()
     }
 
-    /// Call `body` with the offsets of every turn in `range`, in order.
+    /// Call `body` with the offsets of every iteration in `range`, in order.
     pub fn walk(&self, range: Range<usize>, mut body: impl FnMut([isize; N])) {
         let inner = self.inner();
         self.inner_runs(range, |mut offsets, length| {
@@ -82,12 +83,12 @@ impl<const N: usize> StridedLoops<N> {
         });
     }
 
-    /// Call `body` with the first offsets and the length of every stretch of the innermost loop in `range`.
+    /// Call `body` with the start offsets and the length of every run of the innermost loop in `range`.
     pub fn inner_runs(&self, range: Range<usize>, mut body: impl FnMut([isize; N], usize)) {
         self.for_each_run(range, &mut body);
     }
 
-    // One instance serves all kernels: there are many, and stretches are long.
+    // Not generic over `body`, so that all kernels share one instance; runs are long enough to hide the call.
     fn for_each_run(&self, range: Range<usize>, body: &mut dyn FnMut([isize; N], usize)) {
         if range.is_empty() {
             return;
@@ -129,7 +130,7 @@ impl<const N: usize> StridedLoops<N> {
     }
 }
 
-/// Move the offsets of all operands by some turns of a loop.
+/// Advance the offsets of all operands by some iterations of a loop.
 #[inline(always)]
 fn advance<const N: usize>(offsets: &mut [isize; N], iterations: isize, strides: [isize; N]) {
     for (offset, stride) in offsets.iter_mut().zip(strides) {

@@ -1,29 +1,30 @@
-//! Square tiles of matrices, turned: columns become rows. Only bits move.
+//! Transposes of square tiles, by element size only.
 
 /// Side of a tile: both sides use whole cache lines.
 pub const TILE: usize = 16;
 
 /// `transpose(from, line, to, stride)`: `TILE` dense columns, `line` elements apart, become rows `stride` elements apart.
 ///
-/// Unsafe: the tile is readable and writable there.
+/// Unsafe: the tile must be readable at `from` and writable at `to`.
 pub type TransposeFn = unsafe fn(*const u8, isize, *mut u8, isize);
 
-/// Which way the rows of a turned tile are written.
+/// How the rows of a transposed tile are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
-    /// Through the caches.
+    /// Regular stores.
     Cached,
-    /// Past them: the rows are whole lines of the caches, and whoever hands the memory on lets the stores finish before.
+    /// Non-temporal stores: the rows are whole cache lines, and [`finish_streaming`](crate::caches::finish_streaming) must
+    /// follow.
     NonTemporal,
 }
 
-/// How this processor turns tiles of elements of a size with vectors, if it does.
+/// The vectorised transpose of tiles with this element size, if this processor has one.
 pub fn tile(size: usize, stores: Stores) -> Option<TransposeFn> {
     #[cfg(target_arch = "x86_64")]
     {
         macro_rules! transpose {
             ($transpose:path) => {
-                // SAFETY: the level says that the processor has the instructions; the caller's for the memory.
+                // SAFETY: the level guarantees the instructions; the caller of the pointer guarantees the memory.
                 Some(|from, line, to, stride| unsafe { $transpose(from.cast(), line, to.cast(), stride) })
             };
         }
@@ -51,27 +52,27 @@ pub mod avx {
 
     use super::TILE;
 
-    // Plain loops: a closure would not be compiled for the instructions that vectors need.
+    // Plain loops: a closure would not inherit the enclosing function's target features.
 
     macro_rules! tiles {
         ($($element:ty, $vector:ty, $side:literal: $square:ident $transposed:ident $transpose:ident $stream:ident,
             $zero:ident $load:ident $store:ident $past_caches:ident;)*) => {$(
-            /// As many dense columns, `line` apart, as a vector has lanes, turned.
+            /// Load as many dense columns, `line` apart, as a vector has lanes, and transpose them.
             ///
             /// # Safety
-            /// They are readable.
+            /// The columns are readable.
             #[target_feature(enable = "avx")]
             #[inline]
             unsafe fn $square(from: *const $element, line: isize) -> [$vector; $side] {
                 let mut x = [$zero(); $side];
                 for (i, x) in x.iter_mut().enumerate() {
-                    // SAFETY: the caller's.
+                    // SAFETY: the columns are readable by this function's contract.
                     *x = unsafe { $load(from.offset(i as isize * line)) };
                 }
                 $transposed(x)
             }
 
-            /// Turn a tile: `TILE` dense columns `line` apart into rows `stride` apart.
+            /// Transpose a tile: `TILE` dense columns `line` apart into rows `stride` apart.
             ///
             /// # Safety
             /// The tile is readable and writable there.
@@ -79,7 +80,7 @@ pub mod avx {
             pub(super) unsafe fn $transpose(from: *const $element, line: isize, to: *mut $element, stride: isize) {
                 for left in (0..TILE).step_by($side) {
                     for top in (0..TILE).step_by($side) {
-                        // SAFETY: the caller's.
+                        // SAFETY: the vectors lie inside the tile, which the caller guarantees.
                         unsafe {
                             let corner = to.offset(top as isize * stride).add(left);
                             let rows = $square(from.offset(left as isize * line).add(top), line);
@@ -91,15 +92,15 @@ pub mod avx {
                 }
             }
 
-            /// As above, past the caches: lines of them, each of whose halves follows the other.
+            /// As above with non-temporal stores; both halves of a cache line are written in sequence.
             ///
             /// # Safety
-            /// As above, and the rows are lines of the caches.
+            /// As above, and the rows are aligned cache lines.
             #[target_feature(enable = "avx")]
             pub(super) unsafe fn $stream(from: *const $element, line: isize, to: *mut $element, stride: isize) {
                 for left in (0..TILE).step_by(2 * $side) {
                     for top in (0..TILE).step_by($side) {
-                        // SAFETY: the caller's.
+                        // SAFETY: the vectors lie inside the tile, which the caller guarantees.
                         unsafe {
                             let corner = to.offset(top as isize * stride).add(left);
                             let first = $square(from.offset(left as isize * line).add(top), line);
@@ -122,7 +123,7 @@ pub mod avx {
             _mm256_setzero_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_stream_pd;
     }
 
-    /// Eight by eight 32-bit elements, turned.
+    /// Transpose eight by eight 32-bit elements.
     ///
     /// # Safety
     /// The processor has AVX.
@@ -147,7 +148,7 @@ pub mod avx {
         y
     }
 
-    /// Four by four 64-bit elements, turned.
+    /// Transpose four by four 64-bit elements.
     ///
     /// # Safety
     /// The processor has AVX.
@@ -172,13 +173,13 @@ pub mod avx512 {
 
     use super::TILE;
 
-    /// Turn a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart, past the caches.
+    /// Transpose a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart, with non-temporal stores.
     ///
     /// # Safety
     /// The tile is readable and writable there, and its rows are lines of the caches.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn transpose_words(from: *const f32, line: isize, to: *mut f32, stride: isize) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let mut x = [_mm512_setzero_si512(); TILE];
             for (i, x) in x.iter_mut().enumerate() {
@@ -231,7 +232,7 @@ pub mod avx512 {
     pub(super) unsafe fn transpose_doubles(from: *const f64, line: isize, to: *mut f64, stride: isize) {
         for left in (0..TILE).step_by(8) {
             for top in (0..TILE).step_by(8) {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe {
                     let corner = from.offset(left as isize * line).add(top);
                     let mut x = [_mm512_setzero_pd(); 8];

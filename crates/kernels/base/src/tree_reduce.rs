@@ -1,9 +1,9 @@
-//! Lanes side by side that become one, half by half.
+//! Tree reduction of SIMD lanes.
 
-/// The lanes joined by a tree: the first half with the second, until one is left.
+/// Reduce the lanes by a tree: combine the first half with the second until one lane is left.
 ///
-/// Each half is made anew. In place, the compiler writes parts of vectors and reads whole ones in some loops, for which the
-/// processor waits as long as a short row takes; where it does not (`row.rs`), this is no faster.
+/// Every step builds a new array. An in-place tree makes the compiler store partial vectors and reload whole ones in some
+/// loops, which causes a store-to-load forwarding stall; where it does not (`row.rs`), in-place is no faster.
 #[inline(always)]
 pub fn tree_reduce<T: Copy, const N: usize>(lanes: &[T; N], combine: impl Fn(T, T) -> T + Copy) -> T {
     const { assert!(N.is_power_of_two() && N <= 64, "as many lanes as there are steps below") }
@@ -39,10 +39,10 @@ fn reduce_4<T: Copy>(lanes: &[T], combine: impl Fn(T, T) -> T + Copy) -> T {
     combine(a, b)
 }
 
-/// The first half of some lanes, joined with the second.
+/// Combine the first half of the lanes with the second.
 #[inline(always)]
 fn fold_halves<T: Copy, const HALF: usize>(lanes: &[T], combine: impl Fn(T, T) -> T) -> [T; HALF] {
-    // A loop, since a closure for each is not always inlined; and a plain one, which is compiled hundreds of times.
+    // A plain loop: closures are not always inlined, and this is instantiated hundreds of times.
     let mut half = [lanes[0]; HALF];
     let mut j = 0;
     while j < HALF {
@@ -58,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// Which lanes met, in which order.
+    /// The order in which lanes are combined.
     fn pairing<const N: usize>() -> String {
         let names: [&str; N] = from_fn(|j| &*format!("{j}").leak());
         tree_reduce(&names, |a, b| format!("({a} {b})").leak()).to_owned()

@@ -1,7 +1,7 @@
 //! Views: a pointer, a dtype and a layout.
 //!
-//! Invariant kept by whoever builds a view: every element that the layout reaches lies inside one live allocation,
-//! aligned for the dtype, readable (and for [`ViewMut`] writable, by nobody else) while the view lives.
+//! Invariant kept by the creator of a view: every element that the layout reaches lies inside one live allocation, aligned
+//! for the dtype, and is readable (for [`ViewMut`] exclusively writable) while the view lives.
 
 use std::marker::PhantomData;
 
@@ -125,7 +125,7 @@ impl<'a> ViewMut<'a> {
     /// A view of the buffer that starts at `base`; `layout.offset` counts from there.
     ///
     /// # Safety
-    /// The module invariant holds for `'a`, and nobody else touches the memory.
+    /// The module invariant holds for `'a`, and no other thread accesses the memory.
     pub unsafe fn new(base: *mut u8, dtype: DType, layout: &'a Layout) -> ViewMut<'a> {
         debug_assert!(is_aligned(base, dtype, layout), "elements are aligned");
         ViewMut { base, dtype, layout, exclusive: PhantomData }
@@ -134,7 +134,7 @@ impl<'a> ViewMut<'a> {
     /// A view of a slice, dense from its start.
     ///
     /// # Panics
-    /// If the layout reaches outside the slice, or an element twice, which tasks could then write at once.
+    /// If the layout reaches outside the slice, or an element twice, which would be a data race between tasks.
     pub fn of<T: Element>(slice: &'a mut [T], layout: &'a Layout) -> ViewMut<'a> {
         assert_inside(layout, slice.len());
         assert!(!layout.is_overlapping(), "layout reaches an element of its slice twice");

@@ -57,7 +57,8 @@ impl Axis {
 }
 
 impl<'a> Boxes<'a> {
-    /// Boxes whose copies have at most `fitting` positions if that can be, and `wanted` of them unless they have `few` outputs then.
+    /// Boxes whose copies have at most `fitting` positions if that can be, and `wanted` of them unless they have `few` outputs
+    /// then.
     pub(super) fn new(geometry: &'a Geometry, fitting: usize, (wanted, few): (usize, usize)) -> Boxes<'a> {
         let lengths = std::iter::once(geometry.batch).chain(geometry.axes.iter().map(|axis| axis.outputs));
         let mut boxes = Boxes { geometry, lengths: lengths.collect() };

@@ -12,7 +12,7 @@ use umber_kernels_matmul::product::{Beta, Matrix, Product};
 use super::geometry::Geometry;
 use super::im2col::Im2col;
 
-/// Bytes of a block of patches: it stays in the second cache.
+/// Bytes of a block of patches: it stays in L2.
 pub(super) const BLOCK: usize = 512 << 10;
 /// Columns of a block at most.
 const DEPTH: usize = 2048;

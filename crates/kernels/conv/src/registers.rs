@@ -35,7 +35,7 @@ pub(super) const fn most_vectors<W: Ring, V: Lanes<W>>() -> usize {
 }
 
 /// Evaluate an expression for a panel of so many vectors, with constants of these names: how many rows of sums the registers
-/// have room for, and how many vectors a row has. `$most`, the vectors that a panel has at most, is a constant, which keeps
+/// have space for, and how many vectors a row has. `$most`, the vectors that a panel has at most, is a constant, which keeps
 /// the compiler from making instances for more.
 macro_rules! with_rows {
     ($vectors:expr, $most:expr, |$rows:ident, $columns:ident| $body:expr) => {
@@ -59,7 +59,7 @@ pub(super) use with_rows;
 /// of them.
 #[inline(always)]
 unsafe fn left<W: Ring, V: Lanes<W>, const OWN: bool>(from: *const W, c: usize) -> V {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { if OWN { V::load(from.add(c * V::COUNT)) } else { V::splat(*from) } }
 }
 
@@ -68,7 +68,7 @@ unsafe fn left<W: Ring, V: Lanes<W>, const OWN: bool>(from: *const W, c: usize) 
 unsafe fn vectors<W: Ring, V: Lanes<W>, const C: usize>(from: *const W) -> [V; C] {
     let mut found = [V::splat(W::ZERO); C];
     for (c, vector) in found.iter_mut().enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         *vector = unsafe { V::load(from.add(c * V::COUNT)) };
     }
     found
@@ -97,7 +97,7 @@ pub(super) unsafe fn outputs<
     let stride = if OWN { C * V::COUNT } else { 1 };
     let mut weights = weights;
     let mut sums = [[V::splat(W::ZERO); C]; R];
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         if !fresh {
             for (sums, to) in sums.iter_mut().zip(to) {
@@ -146,7 +146,7 @@ pub(super) unsafe fn terms<
     terms: [usize; R],
     to: *mut W,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut sums = [[V::splat(W::ZERO); C]; R];
         for (r, sums) in sums.iter_mut().enumerate() {

@@ -283,7 +283,7 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
 struct RowPrefetch(usize);
 
 impl RowPrefetch {
-    /// Larger rows push others out of the second cache.
+    /// Larger rows push others out of L2.
     const MAX_BYTES: usize = 64 << 10;
 
     /// If the rows are dense, and read for the most part.
@@ -305,7 +305,7 @@ impl RowPrefetch {
 /// Copy the elements at `offsets`, each `source_step` further on, to elements `step` apart.
 ///
 /// # Safety
-/// The elements may be read and written, and nobody else touches those that are written.
+/// The elements may be read and written, and no other thread accesses those that are written.
 #[inline(always)]
 unsafe fn gather_run<T: Copy>(
     src: *const T,
@@ -317,7 +317,7 @@ unsafe fn gather_run<T: Copy>(
     if (source_step, step) == (0, 1) {
         // Little else in the loop, so that many elements are on their way from memory at once.
         for (i, &offset) in offsets.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { *dst.add(i) = *src.wrapping_offset(offset) };
         }
         return;

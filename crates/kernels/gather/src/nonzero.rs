@@ -133,7 +133,7 @@ impl<P: IndexInt> Search<P> {
         (0..part.len() as isize).filter(|&i| held(i)).count()
     }
 
-    /// Write the places of a part of a row to some slots of the other row; answers the slot after the last one written.
+    /// Write the places of a part of a row to some slots of the other row; returns the slot after the last one written.
     fn write(&self, [from, to]: [isize; 2], part: Range<usize>, slots: Range<usize>) -> usize {
         let mut slot = slots.start;
         for start in part.clone().step_by(SEGMENT) {
@@ -167,7 +167,7 @@ impl<P: IndexInt> Search<P> {
     }
 }
 
-/// Write the places of the true ones of some neighbours; answers how many.
+/// Write the places of the true ones of some neighbours; returns how many.
 ///
 /// # Safety
 /// `count` elements may be read, and as many places written.

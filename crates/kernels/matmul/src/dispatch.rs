@@ -10,7 +10,7 @@ use super::{gemm, skinny, small};
 const MAX_DOT_ROWS: usize = 16;
 /// Products of at most this many multiplications are not worth the setup of the `gemm` crate.
 pub(super) const MIN_MULTIPLICATIONS: usize = 1 << 13;
-/// The least depth of sums along it.
+/// The minimum depth of sums along it.
 const MIN_DEPTH: usize = 64;
 
 /// How a product is computed.
@@ -36,7 +36,8 @@ pub(super) enum Kernel {
     Library,
 }
 
-/// The first kernel that suits a product. Beside each is the case of the benchmarks (`cargo bench --bench matmul`) that it is there for.
+/// The first kernel that suits a product. Beside each is the case of the benchmarks (`cargo bench --bench matmul`) that it is
+/// there for.
 pub(super) fn kernel_for<T: Ring + Multiply<Acc = T>>(product: &Product<T>) -> Kernel {
     let Product { m, n, k, a, b, out_row, .. } = *product;
     let has_dense_rows = b.columns == 1;

@@ -1,4 +1,4 @@
-//! Products with few rows by a transposed matrix: every element is a sum along memory.
+//! Products with few rows by a transposed matrix: every element is a dot product along contiguous memory.
 
 use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::fills_line;
@@ -7,7 +7,7 @@ use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 
 use super::product::{Beta, Product};
 
-/// Columns summed up together.
+/// Columns summed together.
 const TOGETHER: usize = 4;
 
 /// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
@@ -31,7 +31,8 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Dot<S, T> {
         // SAFETY: all columns are inside the product's shape.
         unsafe {
             for j in 0..part {
-                // Memory is faster at places far apart than at one after the other, where the processor foresees what is read.
+                // Several distant streams give more memory-level parallelism than one: the hardware prefetcher tracks each of
+                // them.
                 let (start, step) = if fills_line::<V>() { (j * TOGETHER, 1) } else { (j, part) };
                 let columns = array_of(|c| start + c * step);
                 rows::<S, T, V, FUSED, TOGETHER>(&product, columns);
@@ -49,13 +50,13 @@ unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: u
     product: &Product<S, T, T>,
     columns: [usize; C],
 ) {
-    /// Bytes of vectors of which there are 32, room for 16 sums and more.
+    /// Size of vectors with 32 registers, enough for 16 accumulators and operands.
     const MANY: usize = 64;
     let pair = |first: usize| [columns[first], columns[first + 1]];
     let mut i = 0;
-    // SAFETY: the caller's; rows are bounded here.
+    // SAFETY: valid by this function's contract; rows are bounded here.
     unsafe {
-        // Conditions that are constant, so that no more is compiled.
+        // Compile-time conditions avoid unused instances.
         if const { C == TOGETHER && size_of::<V>() != MANY } {
             while i + 4 <= product.m {
                 block::<S, T, V, FUSED, 4, 2>(product, i, pair(0));
@@ -63,7 +64,7 @@ unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: u
                 i += 4;
             }
         } else {
-            // Where vectors have to be widened, that is done for more rows at once.
+            // Widening is amortised over more rows.
             if const { C == TOGETHER && size_of::<S>() < size_of::<T>() } {
                 while i + 8 <= product.m {
                     block::<S, T, V, FUSED, 8, 2>(product, i, pair(0));
@@ -105,7 +106,7 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
                 *right = S::load::<V>(b.at(depth, j));
                 if R == 1 && fills_line::<V>() {
                     // The columns after these; of more rows the sums take longer than memory. Whatever the size: small
-                    // matrices of a batch, or blocks of keys, come from beyond the second cache too.
+                    // matrices of a batch, or blocks of keys, come from beyond L2 too.
                     prefetch(b.at(depth, j + C));
                 }
             }
@@ -117,7 +118,7 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
             }
             depth += V::COUNT;
         }
-        // A loop that is too long to be written out would keep the sums in memory, and store each after each product.
+        // A loop too long to be unrolled would spill the accumulators and store each after every product.
         let mut totals = [[T::ZERO; C]; R];
         for (totals, sums) in totals.iter_mut().zip(sums) {
             for (total, sum) in totals.iter_mut().zip(sums) {

@@ -27,7 +27,7 @@ pub(super) struct Epilogue<T: Multiply> {
 // SAFETY: the addend is that of a view, valid on every thread, and only read.
 unsafe impl<T: Multiply> Sync for Epilogue<T> {}
 
-/// Compute one block on this thread, past the caches if that is asked for and can be done.
+/// Compute one block on this thread, with non-temporal stores if that is asked for and can be done.
 pub(super) fn compute_block<T: Multiply>(product: &Product<T>, finish: Epilogue<T>, stores: Stores) {
     let Product { m, n, k, a, b, out, out_row } = *product;
     if T::DIRECT {
@@ -113,8 +113,8 @@ pub(super) fn compute_parallel<T: Multiply>(
     });
 }
 
-/// Distance between rows of sums, or of copies: long rows begin at cache lines, and not a power of two apart, or they would compete for
-/// the same few places in the cache.
+/// Distance between rows of sums, or of copies: long rows begin at cache lines, and not a power of two apart, or they would
+/// compete for the same few places in the cache.
 pub(super) fn stride(width: usize) -> usize {
     if width < 64 {
         return width;
@@ -140,7 +140,7 @@ impl<T: Multiply> Epilogue<T> {
     /// The output is the caller's to write.
     unsafe fn in_place(self, product: &Product<T>) {
         let Product { m, n, out, out_row, .. } = *product;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { self.rows(m, (out.cast(), out_row), n, (out, out_row)) };
     }
 
@@ -150,7 +150,7 @@ impl<T: Multiply> Epilogue<T> {
     /// As many rows of the output are writable.
     pub(super) unsafe fn store(self, sums: &[T::Acc], stride: usize, n: usize, out: *mut T, out_row: isize) {
         let rows = sums.len() / stride;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { self.rows(rows, (sums.as_ptr(), stride as isize), n, (out, out_row)) };
     }
 
@@ -168,7 +168,7 @@ impl<T: Multiply> Epilogue<T> {
         for i in 0..count {
             let (from, to) =
                 (sums.wrapping_offset(i as isize * sums_row), out.wrapping_offset(i as isize * out_row));
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { self.at(i, 0).row(from, n, to) };
         }
     }

@@ -6,7 +6,7 @@ use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 
 use super::product::{Beta, Product};
 
-/// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in the first cache.
+/// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in L1.
 const STRIP: usize = 2048;
 /// The same for one row, which meets every row of the right matrix once.
 const ALONE: usize = 16 << 10;
@@ -15,7 +15,7 @@ const DEPTH: usize = 8;
 
 /// Compute `a @ b`. The columns of `b` are next to each other.
 ///
-/// Efficient for up to some sixteen rows; more are right, but wait for the first cache.
+/// Efficient for up to some sixteen rows; more are right, but wait for L1.
 pub fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, beta: Beta) {
     debug_assert!(product.n <= 1 || product.b.columns == 1);
     if beta == Beta::Zero {
@@ -32,7 +32,7 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Stream<S, T> {
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
         let whole = self.0;
-        // Long rows are read as they lie; of one row so much fits the first cache.
+        // Long rows are read as they lie; of one row so much fits L1.
         let strip = if whole.m == 1 { ALONE } else { STRIP * 4 / whole.m.min(4) };
         let strip = (strip / size_of::<T>()).max(V::COUNT);
         let mut from = 0;
@@ -76,7 +76,7 @@ unsafe fn slab<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D: u
     }
 }
 
-/// [`slab`] for columns from `j` on, as long as whole vectors fit; answers where it stopped.
+/// [`slab`] for columns from `j` on, as long as whole vectors fit; returns where it stopped.
 #[inline(always)]
 unsafe fn columns<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize>(
     product: &Product<S, T, T>,
@@ -86,7 +86,7 @@ unsafe fn columns<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D
     let Product { m, n, a, b, out, out_row, .. } = *product;
     if m == 1 {
         // Constant conditions, so that one of the three is compiled.
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         j = unsafe {
             if const { LINE / (V::COUNT * size_of::<S>()) >= 4 } {
                 lines::<S, T, V, FUSED, D, 4>(product, depth, j)

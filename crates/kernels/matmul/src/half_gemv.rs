@@ -9,9 +9,9 @@ use super::multiply::{MAX_GEMV_ROWS, Multiply};
 use super::product::{Beta, Matrix, Product};
 use super::{dot, gemv, widening_gemv};
 
-/// Elements of the small matrix that are kept widened, in the first cache.
+/// Elements of the small matrix that are kept widened, in L1.
 const MAX_WIDENED: usize = 8192;
-/// Least depth of sums along memory; lesser ones are cheaper across it.
+/// Minimum depth of sums along memory; lesser ones are cheaper across it.
 const MIN_DEPTH: usize = 32;
 
 /// Compute `a @ b`, or answer `false` where that is no product for this way.

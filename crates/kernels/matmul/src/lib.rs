@@ -1,9 +1,9 @@
 //! Matrix products.
 //!
-//! [`split`] cuts a batch of products into jobs for the threads; [`finish`] computes one, which an [`fused_epilogue`] may go on with;
-//! [`multiply`] says how one thread multiplies each element type: float and complex numbers by the kernel that [`dispatch`] chooses;
-//! 16-bit floats by [`half_gemv`] and, on processors that have them, by [`amx`] units, else block by block as float32; integers and
-//! bools by [`blocked`]. [`low_rank`] is for products of little depth that write more than the caches hold.
+//! [`split`] cuts a batch of products into jobs for the threads; [`finish`] computes one, which an [`fused_epilogue`] may go on
+//! with; [`multiply`] says how one thread multiplies each element type: float and complex numbers by the kernel that [`dispatch`]
+//! chooses; 16-bit floats by [`half_gemv`] and, on processors that have them, by [`amx`] units, else block by block as float32;
+//! integers and bools by [`blocked`]. [`low_rank`] is for products of little depth that write more than the caches hold.
 
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_amx.rs")]
 mod amx;

@@ -1,8 +1,8 @@
-//! Products of little depth that write more than the caches hold: their results go past them.
+//! Products of small depth whose results exceed the caches, written with non-temporal stores.
 //!
-//! Such a product takes about as long as its result takes to be written, and twice that if lines are read before they are
-//! overwritten. A strip of columns of the right matrix is copied side by side; rows of the left one meet it, some at a
-//! time, and their sums leave the registers as whole lines.
+//! Bound by writing the result. Regular stores read each line for ownership first and double the traffic, so full lines are
+//! written from registers. A strip of columns of the right matrix is packed; rows of the left matrix are multiplied with it,
+//! a few at a time.
 
 use umber_kernels_base::caches::{LINE, finish_streaming};
 use umber_kernels_base::isa::level;
@@ -13,18 +13,18 @@ use super::copy::copy;
 use super::multiply::MAX_GEMV_ROWS;
 use super::product::{Matrix, Product};
 
-/// The greatest depth: a strip fits the first cache beside the rows it meets.
+/// The maximum depth: a strip fits L1 beside the rows of the left matrix.
 pub(super) const DEPTH: usize = 192;
-/// The same where the right matrix has dense rows: from there on the library makes as good use of them.
+/// The maximum depth if the right matrix has dense rows; beyond it the `gemm` crate is as fast.
 const DEPTH_OF_ROWS: usize = 96;
-/// Rows that meet a strip before the next one is copied: they stay in the second cache.
+/// Rows multiplied with a strip before the next one is packed: they stay in L2.
 const ROWS: usize = 256;
-/// Vectors of a strip's rows.
+/// Vectors per row of a strip.
 const WIDE: usize = 2;
-/// Rows whose sums are kept at once, as many as the registers hold.
+/// Rows of accumulators, as many as the registers hold.
 const LINES: usize = 8;
 
-/// Compute `a @ b` past the caches, or answer `false` where this is no way to do it.
+/// Compute `a @ b` with non-temporal stores; returns `false`, without computing anything, if this kernel does not apply.
 pub(super) fn product<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, out, out_row, .. } = *product;
     let deepest = if b.columns == 1 { DEPTH_OF_ROWS } else { DEPTH };
@@ -32,7 +32,7 @@ pub(super) fn product<T: Ring>(product: &Product<T>) -> bool {
     let are_whole_lines = out.addr().is_multiple_of(LINE)
         && n.is_multiple_of(line)
         && out_row.unsigned_abs().is_multiple_of(line);
-    // A vector is a line.
+    // One vector is one cache line.
     if !T::IN_REGISTERS || level() < 2 || m <= MAX_GEMV_ROWS || k > deepest || !are_whole_lines {
         return false;
     }
@@ -47,9 +47,9 @@ pub(super) fn product<T: Ring>(product: &Product<T>) -> bool {
 
 struct Strips<'a, T> {
     product: &'a Product<T>,
-    /// Room for some rows of a left matrix that lies across.
+    /// Scratch for some rows of a column-major left matrix.
     left: &'a mut [T],
-    /// Room for columns of the right matrix.
+    /// Scratch for columns of the right matrix.
     strip: &'a mut [T],
 }
 

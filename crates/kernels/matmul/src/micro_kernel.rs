@@ -36,7 +36,7 @@ impl<T: Ring> Tile<T> {
     /// As of [`Tile::add`].
     #[inline(always)]
     pub(super) unsafe fn of<V: Lanes<T>, const FUSED: bool>(&self, height: usize, vectors: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             if vectors == 2 {
                 self.of_height::<V, FUSED, 2>(height);
@@ -52,7 +52,7 @@ impl<T: Ring> Tile<T> {
     /// As of [`Tile::add`].
     #[inline(always)]
     unsafe fn of_height<V: Lanes<T>, const FUSED: bool, const R: usize>(&self, height: usize) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             match height {
                 8 if const { V::COUNT * size_of::<T>() >= 64 } => self.add::<V, FUSED, 8, R>(),
@@ -73,7 +73,7 @@ impl<T: Ring> Tile<T> {
             self.sums.wrapping_offset(line as isize * self.sums_row).wrapping_add(r * V::COUNT)
         };
         let mut accumulators = [[V::splat(T::ZERO); R]; L];
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             if !self.overwrite {
                 for (line, accumulators) in accumulators.iter_mut().enumerate() {

@@ -43,16 +43,16 @@ pub trait Multiply: Element {
 
     /// Set `out` to `a @ b`, on this thread.
     fn multiply(product: &Product<Self, Self::Acc>);
-    /// As [`multiply`](Self::multiply), but past the caches; answers whether it is done.
+    /// As [`multiply`](Self::multiply), but with non-temporal stores; returns whether it is done.
     fn multiply_nontemporal(_: &Product<Self, Self::Acc>) -> bool {
         false
     }
-    /// As [`multiply`](Self::multiply), for the products of one shape whose numbers `range` has; answers whether it is done.
+    /// As [`multiply`](Self::multiply), for the products of one shape whose numbers `range` has; returns whether it is done.
     fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Acc>) -> bool {
         false
     }
-    /// As [`multiply`](Self::multiply), but on all threads, where [`packed::is_shared`] says so; `done` is called with the rows and
-    /// columns of each block that is complete.
+    /// As [`multiply`](Self::multiply), but on all threads, where [`packed::is_shared`] says so; `done` is called with the rows
+    /// and columns of each block that is complete.
     fn multiply_shared(_: &Product<Self, Self::Acc>, _done: OnBlock<'_>) {
         unreachable!("threads share no product of {}", Self::DTYPE)
     }
@@ -210,7 +210,7 @@ fn library<T: Ring>(product: &Product<T>, beta: Beta) {
 }
 
 /// Unwind with an error where memory is short: the library ends the process if it finds none for the blocks it packs, which are
-/// `packed` bytes at most, or for a buffer as large as the second cache that each thread keeps from its first call on.
+/// `packed` bytes at most, or for a buffer as large as L2 that each thread keeps from its first call on.
 fn check_gemm_memory(packed: usize) {
     const BUFFER: usize = 4 << 20;
     const MAX_PACKED: usize = 8 << 20;
@@ -228,7 +228,7 @@ fn multiply_widened<T: Multiply<Acc = f32> + Source<f32>>(product: &Product<T, f
     if gemm::is_suitable::<T>(product.m, product.n, product.k) {
         return gemm::product(product, Beta::Zero);
     }
-    // A few rows read the right matrix once, so its blocks need only fit the second cache.
+    // A few rows read the right matrix once, so its blocks need only fit L2.
     let (depth, strip) = if product.m <= MAX_GEMV_ROWS { (256, 256) } else { (1024, 1024) };
     let (depth, strip) = (depth.min(product.k), strip.min(product.n));
     let height = product.m.min(1024);

@@ -1,8 +1,8 @@
-//! Products of some rows, a dozen or two to a hundred, with a right matrix whose rows are next to each other: a library that packs
-//! it first takes as long for that as for multiplying, so it is read where it lies.
+//! Products of some rows, a dozen or two to a hundred, with a right matrix with dense columns. A GEMM that packs the right
+//! matrix spends as long on packing as on multiplying, so it is read in place.
 //!
-//! A tile is the sums of some lines by one or two vectors of lanes, kept in registers. Lines are columns of the right matrix; the
-//! left one is turned once, so that its rows are lanes, and the result is turned back.
+//! A tile holds the sums of some lines by one or two vectors in registers. Lines are columns of the right matrix; the left
+//! matrix is transposed once, so that its rows become SIMD lanes, and the result is transposed back.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -14,26 +14,26 @@ use super::copy::copy;
 use super::micro_kernel::{LINES, Tile, height};
 use super::product::{Beta, Matrix, Product};
 
-/// Rows that are worth turning: of fewer, sums along the depth are faster, and with more packing pays.
+/// Row counts for which this kernel applies: with fewer, dot products along the depth are faster; with more, packing pays.
 pub const ROWS: RangeInclusive<usize> = 17..=96;
-/// Depth of a block of lines: it stays in the first cache.
+/// Depth of a block of lines: it stays in L1.
 pub const DEPTH: usize = 512;
-/// The most lanes of a vector.
+/// The maximum number of lanes of a vector.
 const LANES: usize = 16;
 
-/// Are laid-out panels faster, where they suit? They are where lanes would be filled up with zeros, or where so many rows meet the right
-/// matrix that laying it out costs little.
+/// Is the packed GEMM faster? It is when lanes would be padded with zeros, or when enough rows amortise packing the right
+/// matrix.
 pub(super) fn is_behind_gemm(m: usize) -> bool {
     !m.is_multiple_of(LANES) || m > 2 * LANES
 }
 
-/// The fewest rows that are worth turning for a matrix that lies in memory: sums along the depth end inside of vectors, which takes the
-/// longer the more lanes they have.
+/// The minimum number of rows for a matrix in memory. Dot products along the depth end with a horizontal sum, which takes
+/// longer with more lanes.
 fn min_rows() -> usize {
     if level() == 2 { 13 } else { *ROWS.start() }
 }
 
-/// Is this a way to compute the product? It is for a right matrix with dense columns.
+/// Does this kernel apply to the product? It requires a right matrix with dense columns.
 pub(super) fn is_suitable<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, .. } = *product;
     T::IN_REGISTERS && (min_rows()..=*ROWS.end()).contains(&m) && b.rows == 1 && n >= 32 && k >= 32
@@ -48,7 +48,7 @@ pub(super) fn product<T: Ring>(product: &Product<T>, beta: Beta) {
     multiply_produced(&ProducedRight { m, n, k, a, out, out_row }, beta, &lines);
 }
 
-/// A product with a right matrix whose columns somebody else hands out.
+/// A product whose right matrix is produced block by block by a callback.
 pub struct ProducedRight<T> {
     /// Rows of `a` and `out`.
     pub m: usize,
@@ -64,11 +64,11 @@ pub struct ProducedRight<T> {
     pub out_row: isize,
 }
 
-/// Hands out a right matrix: given columns (at most [`LINES`]), depths (at most [`DEPTH`]) and room for as many elements, a
-/// matrix whose rows are these columns, dense along the depth.
+/// Produces a block of the right matrix: given columns (at most [`LINES`]), depths (at most [`DEPTH`]) and scratch for as
+/// many elements, returns a matrix whose rows are these columns, dense along the depth.
 type Producer<'a, T> = dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T> + 'a;
 
-/// Compute a product whose right matrix `lines` hands out.
+/// Compute a product whose right matrix is produced by `lines`.
 pub fn multiply_produced<T: Ring>(product: &ProducedRight<T>, beta: Beta, lines: &Producer<T>) {
     let ProducedRight { m, k, a, .. } = *product;
     let width = m.next_multiple_of(LANES);
@@ -87,13 +87,13 @@ struct Skinny<'a, T> {
     product: &'a ProducedRight<T>,
     beta: Beta,
     lines: &'a Producer<'a, T>,
-    /// Rows of the left matrix, and those it is filled up with.
+    /// Rows of the left matrix, padded to whole vectors.
     width: usize,
-    /// The left matrix, turned.
+    /// The transposed left matrix.
     left: &'a [T],
-    /// Room for the sums of some columns.
+    /// Scratch for the sums of some columns.
     sums: &'a mut [T],
-    /// Room for the lines.
+    /// Scratch for the lines.
     scratch: &'a mut [T],
 }
 

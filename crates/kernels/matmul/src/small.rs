@@ -1,7 +1,7 @@
 //! Products of small matrices: the library takes about as long to begin as they take.
 //!
 //! A tile is the sums of some rows of the left matrix by one or two vectors of columns of the right one, which lie side by
-//! side: in the matrix itself if all of it fits the first cache, else in a copy of a strip of its columns.
+//! side: in the matrix itself if all of it fits L1, else in a copy of a strip of its columns.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::product::{Beta, Matrix, Product};
 
 /// From this many multiplications on the library is as fast, and it knows larger caches.
 const MAX_MULTIPLICATIONS: usize = 48 * 48 * 48;
-/// Depth of a strip, so that it stays in the first cache beside the rows it meets.
+/// Depth of a strip, so that it stays in L1 beside the rows it meets.
 const DEPTH: usize = 192;
 /// Columns of a strip: two of the widest vectors.
 const STRIP: usize = 32;
@@ -48,8 +48,8 @@ pub(super) fn product<T: Ring>(product: &Product<T>, beta: Beta) {
     });
 }
 
-/// Compute products of one shape, whose numbers `range` has, or answer `false` where this is no way to do it: going from one to the
-/// next takes as long as products of 16 by 16 do.
+/// Compute the products of one shape with indices in `range`; returns `false`, doing nothing, if it does not apply: going from
+/// one to the next takes as long as products of 16 by 16 do.
 pub(super) fn each<T: Ring>(range: Range<usize>, product: &impl Fn(usize) -> Product<T>) -> bool {
     let first = product(range.start);
     if !is_suitable(&first) || !is_in_place(&first) {
@@ -90,9 +90,9 @@ fn is_in_cache<T>(product: &Product<T>) -> bool {
 struct Strips<'a, T> {
     product: &'a Product<T>,
     beta: Beta,
-    /// Room for columns of the right matrix.
+    /// Scratch for columns of the right matrix.
     strip: &'a mut [T],
-    /// Room for the sums of a tile that reaches beyond the result.
+    /// Scratch for the sums of a tile that reaches beyond the result.
     sums: &'a mut [T],
 }
 
@@ -138,7 +138,7 @@ impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
                         sums_row,
                         overwrite: fresh_here,
                     };
-                    // SAFETY: inside the product's shape, or in room for every line and lane.
+                    // SAFETY: inside the product's shape, or in space for every line and lane.
                     unsafe { tile.of::<V, FUSED>(height, vectors) };
                     if !is_whole {
                         for (line, sums) in sums.chunks_exact(wide).enumerate().take(height) {

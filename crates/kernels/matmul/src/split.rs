@@ -1,4 +1,4 @@
-//! A batch of products, cut into jobs for the threads.
+//! Splits a batch of products into tasks for the threads.
 
 use std::ops::Range;
 
@@ -18,20 +18,21 @@ use super::multiply::{MAX_GEMV_ROWS, Multiply};
 use super::product::{Matrix, Product};
 use super::{gemm, low_rank};
 
-/// Nanoseconds of work worth a job of its own.
+/// Minimum work of a task, in nanoseconds.
 const NS_PER_JOB: f64 = 15_000.0;
-/// Nanoseconds of work that is cut into smaller jobs, lest threads wait for the last one.
+/// Work, in nanoseconds, from which tasks are made smaller for load balance.
 const NS_LARGE: f64 = 4e6;
-/// Bytes a nanosecond that one thread reads from a shared cache, about.
+/// Approximate bandwidth of one thread from a shared cache, in bytes per nanosecond.
 const BANDWIDTH: f64 = 30.0;
 
 /// Bytes of a matrix that is read by parts of its depth, if parts of its rows have less than so many bytes.
 const LONG: usize = 1 << 20;
 const ROW: usize = 16 << 10;
-/// From so many rows, columns and terms on a left operand that lies across is turned before it is read; rows that are turned at once.
+/// Rows, columns and depth from which a column-major left operand is transposed before it is read; also the number of rows
+/// transposed together.
 const MIN_TRANSPOSED: usize = 512;
 const TRANSPOSED_ROWS: usize = 64;
-/// Blocks of a result with fewer elements are not worth handing over one by one.
+/// Blocks of a result with fewer elements are not passed to the callback separately.
 const MIN_ELEMENTS: usize = 1 << 12;
 /// Parts of rows that are shorter are not walked well.
 const WIDE: usize = 256;
@@ -110,7 +111,7 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         Some(BatchedGemm { batch: &[], m, a: Stack::folded(a, m)?, b, c, ..*self })
     }
 
-    /// Compute everything. Answers whether every block was handed to `on_block`: not where they are too small for it.
+    /// Compute everything. Returns whether every block was passed to `on_block`; blocks may be too small for it.
     pub(super) fn run(&self, on_block: Option<OnBlock<'_>>) -> bool {
         let count: usize = self.batch.iter().product();
         let jobs = self.jobs(count);
@@ -129,7 +130,7 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
             return false;
         }
         let is_wide = grid.columns >= self.n.min(WIDE);
-        // What follows block by block finds them in the caches.
+        // Without non-temporal stores, a following epilogue finds the blocks in the caches.
         let is_past = on_block.is_none() && self.k <= low_rank::DEPTH && nontemporal_stores_pay();
         let written = count.saturating_mul(self.m * self.n).saturating_mul(size_of::<T>());
         let stores = if is_past && written >= STREAM_FROM { Stores::NonTemporal } else { Stores::Cached };
@@ -170,7 +171,7 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         on_block.is_some()
     }
 
-    /// Does it pay to turn a left operand that lies across, rather than that each job turns what it reads?
+    /// Is it cheaper to transpose the left operand once than in every job that reads it?
     fn packs_left(&self) -> bool {
         let Matrix { rows, columns, .. } = self.a.first;
         let is_large = self.m.min(self.n).min(self.k) >= MIN_TRANSPOSED;
@@ -178,14 +179,14 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         T::DIRECT && T::Acc::IN_REGISTERS && rows == 1 && columns != 1 && is_large && is_kept
     }
 
-    /// As [`run`](Self::run) one product, with a copy of the left operand that does not lie across.
+    /// As [`run`](Self::run) for one product, with a row-major copy of the left operand.
     fn run_with_left_packed(&self, on_block: Option<OnBlock<'_>>) -> bool {
         let (product, row) = (self.product(0).0, stride(self.k));
         scratch::with(self.m * row, |transposed: &mut [T]| {
             let to = Target::over(transposed);
             parallel_ranges(self.m, TRANSPOSED_ROWS, |rows| {
                 let Product { m, k, a, .. } = product.rows(rows.clone());
-                // SAFETY: these rows of the copy are this task's.
+                // SAFETY: these rows of the copy belong to this task.
                 let to =
                     unsafe { std::slice::from_raw_parts_mut(to.at((rows.start * row) as isize), m * row) };
                 copy(a, m, k, to, row);
@@ -206,7 +207,7 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
             && level() < 2
     }
 
-    /// Are the results sums of products and nothing else?
+    /// Are the results plain products, without an epilogue?
     fn is_bare(&self) -> bool {
         T::DIRECT && self.k > 0 && self.c.is_none() && self.alpha == T::Acc::factor(1.0)
     }
@@ -238,7 +239,7 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
             if down * across * 2 <= pieces && (down, across) != (1, 1) && down < most_rows {
                 continue;
             }
-            // A right operand that lies across is turned by every job that reads it.
+            // Every job transposes the part of a column-major right operand that it reads.
             let transpose_cost = if self.b.first.columns == 1 { 1.0 } else { 4.0 };
             let read = self.m as f64 * across as f64 + transpose_cost * self.n as f64 * down as f64;
             let cost = read * (pieces as f64 / (down * across) as f64);
@@ -270,7 +271,7 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         (product, Epilogue { alpha: self.alpha, c })
     }
 
-    /// Compute one small product of great depth: every job sums a part of the depth.
+    /// Compute one small product of large depth (split-K): every job sums a part of the depth.
     fn split_depth(&self, jobs: usize) {
         let (product, finish) = self.product(0);
         let Product { m, n, k, a, b, out, out_row } = product;

@@ -10,7 +10,7 @@ const ACC_BYTES: usize = 64 << 10;
 /// Rows of the right matrix added at a time.
 const DEPTH: usize = 16;
 
-/// Add `a @ b` to `out`, but for the last columns; answers for how many. The columns of `b` are next to each other.
+/// Add `a @ b` to `out`, but for the last columns; returns for how many. The columns of `b` are next to each other.
 pub(super) fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>) -> usize {
     debug_assert!(product.n <= 1 || product.b.columns == 1);
     with_widest(Loop(*product))

@@ -60,7 +60,8 @@ fn unpack(format: Quantization, packed: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The codes in some words of affine mode, which hold whole groups, one in each byte, or those of four-bit floats as [`FP4_NUMBERS`].
+/// The codes in some words of affine mode, which hold whole groups, one in each byte, or those of four-bit floats as
+/// [`FP4_NUMBERS`].
 #[cfg(target_arch = "x86_64")]
 pub(super) fn codes(format: Quantization, words: &[u32], out: &mut [u8]) {
     fn byte(code: u32) -> u8 {
@@ -90,7 +91,7 @@ fn fp4_numbers(packed: &[u8], out: &mut [u8]) {
     let (numbers, low) = unsafe { (_mm_loadu_si128(FP4_NUMBERS.as_ptr().cast()), _mm_set1_epi8(15)) };
     // Groups are of sixteen codes or more.
     for (packed, out) in packed.as_chunks::<8>().0.iter().zip(out.as_chunks_mut::<16>().0) {
-        // SAFETY: eight bytes, and room for sixteen.
+        // SAFETY: eight bytes, and space for sixteen.
         unsafe {
             let packed = _mm_loadl_epi64(packed.as_ptr().cast());
             let codes = _mm_unpacklo_epi8(packed, _mm_srli_epi16::<4>(packed));
@@ -138,7 +139,7 @@ fn integers<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32
 }
 
 /// # Safety
-/// There is room for all codes.
+/// There is space for all codes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn integers_avx2<const BITS: usize, const COUNT: usize>(words: &[u32], out: *mut f32) {
@@ -151,7 +152,7 @@ unsafe fn integers_avx2<const BITS: usize, const COUNT: usize>(words: &[u32], ou
         for part in 0..COUNT / LANES {
             let word = _mm256_set1_epi32((word >> (part * LANES * BITS)) as i32);
             let codes = _mm256_and_si256(_mm256_srlv_epi32(word, shifts), code);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { _mm256_storeu_ps(out.add(i * COUNT + part * LANES), _mm256_cvtepi32_ps(codes)) };
         }
     }
@@ -227,7 +228,7 @@ fn integers_crossing<const BITS: usize>(words: &[u32], out: &mut [f32]) {
 }
 
 /// # Safety
-/// There is room for all codes.
+/// There is space for all codes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn integers_crossing_avx2<const BITS: usize>(words: &[u32], out: *mut f32) {
@@ -242,7 +243,7 @@ unsafe fn integers_crossing_avx2<const BITS: usize>(words: &[u32], out: *mut f32
             let (low, high) = (string as i32, (string >> (4 * BITS)) as i32);
             let fours = _mm256_setr_m128i(_mm_set1_epi32(low), _mm_set1_epi32(high));
             let codes = _mm256_and_si256(_mm256_srlv_epi32(fours, shifts), code);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { _mm256_storeu_ps(out.add(i * 32 + part * 8), _mm256_cvtepi32_ps(codes)) };
         }
     }

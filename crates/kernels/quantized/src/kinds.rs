@@ -22,7 +22,8 @@ pub(super) const fn bits_of(kind: u8) -> usize {
     (kind % 10) as usize
 }
 
-/// Bits that a vector's word holds: a word of the matrix, or where codes do not fill that, as many bits as hold four or eight of them.
+/// Bits that a vector's word holds: a word of the matrix, or where codes do not fill that, as many bits as hold four or eight of
+/// them.
 pub(super) const fn unit_of(kind: u8) -> usize {
     match kind {
         INT3 | INT6 => 24,
@@ -52,7 +53,8 @@ pub(super) fn kind_of(format: Quantization) -> Option<u8> {
     }
 }
 
-/// The levels of sixteen codes from one on: what a vector's worth of codes of up to four bits stands for, or of half of five bits'.
+/// The levels of sixteen codes from one on: what a vector's worth of codes of up to four bits stands for, or of half of five
+/// bits'.
 #[cfg(target_arch = "x86_64")]
 pub(super) const fn table<const KIND: u8>(first: usize) -> [f32; 16] {
     let mut dequantize_codes = [0.0; 16];

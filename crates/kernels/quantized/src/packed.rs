@@ -145,7 +145,7 @@ impl<'a> QuantizedRows<'a> {
         self.scales.read(row * self.groups + first, out);
     }
 
-    /// As [`QuantizedRows::scales`] for biases; answers whether there are any.
+    /// As [`QuantizedRows::scales`] for biases; returns whether there are any.
     pub(super) fn biases<W: Compute>(&self, row: usize, first: usize, out: &mut [W]) -> bool {
         if let Some(biases) = &self.biases {
             biases.read(row * self.groups + first, out);

@@ -81,7 +81,7 @@ const fn permutation_and_shifts(bits: usize) -> ([u8; BYTES], [u8; BYTES]) {
     (permutation, shifts)
 }
 
-/// The codes of packed bytes, which are as many as `out` has room for, one in each byte.
+/// The codes of packed bytes, which are as many as `out` has space for, one in each byte.
 ///
 /// # Safety
 /// The instructions are there ([`is_available`]).

@@ -1,6 +1,6 @@
 //! Means, variances and standard deviations, read once.
 //!
-//! A block that the first cache holds is gone through twice, for its mean and for its sum, and joins what came before by
+//! A block that L1 holds is gone through twice, for its mean and for its sum, and joins what came before by
 //! the rule of Chan, Golub and LeVeque (Updating formulae and a pairwise algorithm for computing sample variances, 1979).
 //!
 //! Squares are taken in the type that computes. Where they may have left its range, which their sum shows, the result is computed
@@ -56,7 +56,8 @@ pub fn dispersion(x: View, axes: Range<usize>, freedom: f64, dispersion: Dispers
     compute(x, axes, MomentsOutput::Dispersion { dispersion, freedom }, [&dst, &dst]);
 }
 
-/// For each place of the other axes, the mean of `x` over `axes` as a sum of two numbers, the mean rounded and what that lost, into
+/// For each place of the other axes, the mean of `x` over `axes` as a sum of two numbers, the mean rounded and what that lost,
+/// into
 /// `high` and `low`, of one layout, where the axes have length one and the dtype is what `x` computes in.
 ///
 /// # Panics
@@ -132,8 +133,8 @@ fn longest_run(summed: &StridedLoops<1>) -> Option<usize> {
     summed.loops().iter().enumerate().max_by_key(|(_, l)| key(l)).map(|(place, _)| place)
 }
 
-/// Into how many each result is split where rows of `width` lie end to end, so that as many of them make a row as columns are worked on:
-/// a divisor of the number of rows.
+/// Into how many each result is split where rows of `width` lie end to end, so that as many of them make a row as columns are
+/// worked on: a divisor of the number of rows.
 fn folds(width: usize, rows: usize) -> usize {
     (1..=WIDTH / width.max(1)).rev().find(|&folds| rows.is_multiple_of(folds) && rows > folds).unwrap_or(1)
 }
@@ -190,7 +191,8 @@ impl Moments {
     }
 }
 
-/// The sum of squared distances from the mean of `count` elements, given that from a point so far off, to which the mean was rounded.
+/// The sum of squared distances from the mean of `count` elements, given that from a point so far off, to which the mean was
+/// rounded.
 #[inline(always)]
 fn around_mean(squares: f64, count: f64, off: f64) -> f64 {
     let around = squares - count * off * off;
@@ -579,12 +581,13 @@ impl<W> Block<W> {
     /// There is such a row.
     #[inline(always)]
     unsafe fn row(&self, row: usize) -> &[W; WIDTH] {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { &*self.start.wrapping_offset(row as isize * self.step).cast() }
     }
 }
 
-/// The sums of `part` of the elements of each column, in float64 but for trees of eight; `before` is called with each row of those.
+/// The sums of `part` of the elements of each column, in float64 but for trees of eight; `before` is called with each row of
+/// those.
 ///
 /// # Safety
 /// The block has as many rows as it says.
@@ -598,14 +601,14 @@ unsafe fn column_sums<W: Compute>(
     let whole = block.height / 8 * 8;
     for first in (0..whole).step_by(8) {
         (first..first + 8).for_each(&before);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         let rows: [&[W; WIDTH]; 8] = array_of(|k| unsafe { block.row(first + k) });
         for (sum, part) in sums.iter_mut().zip(tree_of_eight(rows, &part)) {
             *sum += part.wide();
         }
     }
     for row in whole..block.height {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         let row = unsafe { block.row(row) };
         for (j, sum) in sums.iter_mut().enumerate() {
             *sum += part(row[j], j).wide();

@@ -1,7 +1,7 @@
 //! Normalisation over the last axis: to mean 0 and variance 1, or to mean square 1.
 //!
-//! Rows whose mean is far from zero, as measured by their deviation, are measured from the mean with more digits than its type has;
-//! rows whose squares leave the range of that type are computed in float64, scaled. Both show in the sum of squares.
+//! If the mean is large compared with the deviation, deviations are taken from a mean of higher precision than its type; if
+//! squares overflow or underflow, the row is recomputed in scaled float64. The sum of squares detects both cases.
 
 use std::ops::Range;
 
@@ -111,7 +111,7 @@ struct Rows<T: Real> {
     step: isize,
     weight: Option<Vec<T::Compute>>,
     bias: Option<Vec<T::Compute>>,
-    /// Does the result go past the caches?
+    /// Does the result are written with non-temporal stores?
     streams: bool,
 }
 
@@ -215,7 +215,7 @@ impl<T: Real> Rows<T> {
         are_squares_lost::<T::Compute>(stats.squares + count * self.eps, count)
     }
 
-    /// The row by elements in float64, scaled; answers whether that was done: not if one is not finite.
+    /// The row by elements in float64, scaled; returns whether that was done: not if one is not finite.
     #[cold]
     fn row_scaled(&self, src: Source<T>, dst: Target<T>) -> bool {
         // SAFETY: the layout of the source holds the row.
@@ -329,11 +329,11 @@ impl<W: Compute> RowStatistics<W> {
     }
 }
 
-/// Room for a row.
+/// Scratch for a row.
 struct RowBuffers<T: Real> {
     /// As it is computed.
     buffer: Buffer<T::Compute>,
-    /// As it goes past the caches.
+    /// As it goes with non-temporal stores.
     stage: Aligned<[T; BLOCK]>,
 }
 

@@ -119,20 +119,20 @@ impl KernelTable {
 
 unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
     for i in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { totals.cast::<F::Total>().add(i).write(F::IDENTITY) };
     }
 }
 
 unsafe fn combine<F: Fold>(total: *mut u8, more: *const u8) {
     let total = total.cast::<F::Total>();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { *total = F::combine(*total, *more.cast::<F::Total>()) };
 }
 
 unsafe fn accumulate<F: Fold>(src: *const u8, stride: isize, length: usize, total: *mut u8) {
     let (mut src, total) = (src.cast::<F::In>(), total.cast::<F::Total>());
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     let mut sum = unsafe { *total };
     for _ in 0..length {
         // SAFETY: as above.
@@ -145,7 +145,7 @@ unsafe fn accumulate<F: Fold>(src: *const u8, stride: isize, length: usize, tota
 
 unsafe fn line<F: Fold>(segment: Segment, total: *mut u8) {
     let (mut src, mut dst) = (segment.src.cast::<F::In>(), segment.dst.cast::<F::Out>());
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     let mut total = unsafe { *total.cast::<F::Total>() };
     for _ in 0..segment.length {
         // SAFETY: as above.
@@ -161,7 +161,7 @@ unsafe fn line<F: Fold>(segment: Segment, total: *mut u8) {
 }
 
 unsafe fn across_lines<F: Fold>(segment: Segment, totals: *mut u8) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), segment.length) };
     let (src, dst) = (segment.src.cast::<F::In>(), segment.dst.cast::<F::Out>());
     if segment.steps == [1, 1] && segment.extent == ScanExtent::Inclusive {
@@ -312,7 +312,7 @@ impl Scan {
                 let mut at = [0; 2];
                 self.others.walk(outer..outer + 1, |offsets| at = offsets);
                 let mut at = array_of::<_, 2>(|i| at[i] + first as isize * columns.strides[i]);
-                // SAFETY: there is room for a tile of totals.
+                // SAFETY: there is space for a tile of totals.
                 unsafe { (kernels.clear)(totals, width) };
                 for _ in 0..self.length {
                     // SAFETY: the layouts hold the lines; tasks have lines of their own.

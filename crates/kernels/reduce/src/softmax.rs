@@ -22,7 +22,7 @@ const CHUNK: usize = 8 * LANES;
 /// Rows no longer than this are still in the caches when exponentials that were stored are taken up again: that costs
 /// less than computing them anew, which longer rows do.
 const MAX_STORED_ROW: usize = 1 << 17;
-/// Bytes of rows that leave room for the next one in the second cache.
+/// Bytes of rows that leave space for the next one in L2.
 const SHORT: usize = 1 << 17;
 
 /// `exp(x - max x) / sum exp(x - max x)` of each row along the last axis, into `dst` of the same shape and dtype, whose

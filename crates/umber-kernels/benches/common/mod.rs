@@ -11,7 +11,7 @@ use num_traits::FromPrimitive;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Element, Layout, Shape};
 
-/// Sides of matrices of float32 that fit the second cache of a core, and that fit no cache.
+/// Sides of matrices of float32 that fit L2 of a core, and that fit no cache.
 pub const SIDES: [usize; 2] = [256, 4096];
 /// As many elements in one line.
 pub const COUNTS: [usize; 2] = [1 << 16, 1 << 24];

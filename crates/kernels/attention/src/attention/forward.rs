@@ -15,7 +15,7 @@ use umber_types::match_dtype;
 use super::operand::{AttentionFloat, Rows};
 use super::problem::{AttentionInputs, AttentionOptions, Problem, Stack};
 
-/// Keys of a block: their scores stay in the second cache.
+/// Keys of a block: their scores stay in L2.
 const KEYS: usize = 512;
 /// Up to this many queries read keys and values where they lie, once.
 pub(super) const MAX_IN_PLACE_QUERIES: usize = 16;
@@ -24,10 +24,10 @@ const KEYS_PER_PART: usize = 1024;
 
 /// `out[..., h, l, :] = sum over s of softmax(scale * q[h, l] . k[h / g, s] + mask) v[h / g, s]` for `g` heads a head of keys.
 ///
-/// `out` is dense, of the dtype of the queries. float16 and bfloat16 compute in float32 and are rounded once. A key is hidden from a
-/// query by false in a mask of truth values, by the causal order, and by a term that is the lowest number of its dtype or below; a
-/// query from which all keys are hidden gives the mean of all values. No keys give zeros, and products that are all negative
-/// infinity NaN. Memory beyond the operands is that of some blocks a thread.
+/// `out` is dense, of the dtype of the queries. float16 and bfloat16 compute in float32 and are rounded once. A key is hidden
+/// from a query by false in a mask of truth values, by the causal order, and by a term that is the lowest number of its dtype or
+/// below; a query from which all keys are hidden gives the mean of all values. No keys give zeros, and products that are all
+/// negative infinity NaN. Memory beyond the operands is that of some blocks a thread.
 ///
 /// # Panics
 /// If dtypes or shapes do not fit together.

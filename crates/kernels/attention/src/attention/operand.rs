@@ -29,7 +29,7 @@ type Blend<W> = unsafe fn(from: *const u8, stride: isize, scores: &mut [W]);
 unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Compute]) {
     let from = from.cast::<T>();
     if stride == 1 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         let from = unsafe { std::slice::from_raw_parts(from, to.len()) };
         for (to, &from) in to.iter_mut().zip(from) {
             *to = from.widen();
@@ -37,7 +37,7 @@ unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Compute]) 
         return;
     }
     for (i, to) in to.iter_mut().enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         *to = unsafe { *from.wrapping_offset(i as isize * stride) }.widen();
     }
 }
@@ -65,7 +65,7 @@ where
         #[inline(always)]
         || {
             if stride == 1 {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 let terms = unsafe { std::slice::from_raw_parts(from, scores.len()) };
                 for (score, &term) in scores.iter_mut().zip(terms) {
                     *score = masked(*score, term);
@@ -73,7 +73,7 @@ where
                 return;
             }
             for (i, score) in scores.iter_mut().enumerate() {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 *score = masked(*score, unsafe { *from.wrapping_offset(i as isize * stride) });
             }
         },
@@ -85,7 +85,7 @@ where
 unsafe fn mask_scores<W: AttentionFloat>(from: *const u8, stride: isize, scores: &mut [W]) {
     let from = from.cast::<Bool>();
     for (i, score) in scores.iter_mut().enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         let is_seen = unsafe { *from.wrapping_offset(i as isize * stride) }.0 != 0;
         *score = if is_seen { *score } else { W::MASKED };
     }
@@ -166,7 +166,7 @@ impl<W: AttentionFloat> Head<W> {
             return Matrix { start: start.cast(), rows: self.rows, columns: self.columns };
         }
         for (i, line) in rows.zip(scratch.chunks_exact_mut(columns.max(1))) {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { self.row(i, &mut line[..columns]) };
         }
         Matrix { start: scratch.as_ptr(), rows: columns as isize, columns: 1 }
@@ -200,7 +200,7 @@ impl<'a, W: AttentionFloat> Mask<'a, W> {
     pub(super) unsafe fn apply(&self, index: impl Iterator<Item = usize>, scores: &mut [W]) {
         let along = index.zip(self.strides).map(|(at, &stride)| at as isize * stride).sum::<isize>();
         let from = self.start.wrapping_offset(along * self.size as isize);
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { (self.blend)(from, self.strides[self.strides.len() - 1], scores) };
     }
 }

@@ -1,4 +1,4 @@
-//! In registers of 32 bytes.
+//! Implementation with 32-byte registers.
 
 use std::arch::x86_64::*;
 
@@ -6,23 +6,23 @@ use super::{TREE, UNDERFLOW};
 use crate::math::float32::{EXP, LN2_HIGH, LN2_LOW, LOG2_E_HIGH, ROUNDER};
 use crate::row::LANES;
 
-/// Numbers in a register.
+/// Floats per register.
 const WIDTH: usize = 8;
 
 /// [`super::max_of`].
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn max_of(values: &[f32]) -> f32 {
-    // Several side by side, as each comparison waits for the one before it.
+    // Independent accumulators hide the latency of the comparison.
     const INDEPENDENT: usize = 4;
     let mut peaks = [_mm256_set1_ps(f32::NEG_INFINITY); INDEPENDENT];
     let mut is_nan = [_mm256_setzero_ps(); INDEPENDENT];
     let mut blocks = values.chunks_exact(INDEPENDENT * WIDTH);
     for block in &mut blocks {
         for i in 0..INDEPENDENT {
-            // SAFETY: a vector of the block.
+            // SAFETY: the vector lies inside the block.
             let x = unsafe { _mm256_loadu_ps(block.as_ptr().add(i * WIDTH)) };
             is_nan[i] = _mm256_or_ps(is_nan[i], _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));
-            // Of NaN the processor answers its second operand.
+            // `maxps` returns its second operand if either is NaN.
             peaks[i] = _mm256_max_ps(x, peaks[i]);
         }
     }
@@ -31,7 +31,7 @@ pub(super) fn max_of(values: &[f32]) -> f32 {
     let [a, b, c, d] = is_nan;
     let mut is_nan = _mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(a, b), _mm256_or_ps(c, d))) != 0;
     let mut lanes = [0.0; WIDTH];
-    // SAFETY: so many lanes.
+    // SAFETY: the array holds one vector.
     unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), max) };
     let mut max_of = f32::NEG_INFINITY;
     for &x in lanes.iter().chain(blocks.remainder()) {
@@ -41,15 +41,15 @@ pub(super) fn max_of(values: &[f32]) -> f32 {
     if is_nan { f32::NAN } else { max_of }
 }
 
-/// As [`exp`](crate::math::float32::exp), of what cannot overflow.
+/// As [`exp`](crate::math::float32::exp), for arguments that cannot overflow.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 fn exp(x: __m256) -> __m256 {
-    // Sixty-four powers of two more than there are, which are taken off last: what is subnormal is rounded there, once. With the
-    // bias of exponents the rounded number ends in the bits of that power.
+    // Biases the exponent by 64; the last multiplication removes it, so that subnormal results are rounded once. With the
+    // exponent bias included, the low bits of the rounded number are those of the power of two.
     const UP: f32 = 64.0;
     let rounder = _mm256_set1_ps(ROUNDER + 127.0 + UP);
-    // Of NaN the processor answers its second operand.
+    // `maxps` returns its second operand if either is NaN, so NaN is kept.
     let x = _mm256_max_ps(_mm256_set1_ps(UNDERFLOW), x);
     let rounded = _mm256_fmadd_ps(x, _mm256_set1_ps(LOG2_E_HIGH), rounder);
     let power = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(rounded)));
@@ -77,12 +77,12 @@ pub(super) unsafe fn exponentials(
     const TOTALS: usize = LANES / 4;
     let mut totals = [_mm256_setzero_pd(); TOTALS];
     for (total, sums) in totals.iter_mut().zip(sums.chunks_exact(4)) {
-        // SAFETY: four numbers each.
+        // SAFETY: the array holds four float64 values.
         *total = unsafe { _mm256_loadu_pd(sums.as_ptr()) };
     }
     let max = _mm256_set1_ps(max);
     let take = |at: usize| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the ranges are valid by this function's contract.
         unsafe {
             let made = exp(_mm256_sub_ps(_mm256_loadu_ps(from.add(at)), max));
             _mm256_storeu_ps(to.add(at), made);
@@ -110,7 +110,7 @@ pub(super) unsafe fn exponentials(
         at += LANES;
     }
     for (total, sums) in totals.into_iter().zip(sums.chunks_exact_mut(4)) {
-        // SAFETY: as above.
+        // SAFETY: the array holds four float64 values.
         unsafe { _mm256_storeu_pd(sums.as_mut_ptr(), total) };
     }
 }

@@ -70,7 +70,7 @@ pub(super) unsafe fn exponentials(
     let mut totals = unsafe { [_mm512_loadu_pd(low.as_ptr()), _mm512_loadu_pd(high.as_ptr())] };
     let max = _mm512_set1_ps(max);
     let take = |at: usize| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let made = exp(_mm512_sub_ps(_mm512_loadu_ps(from.add(at)), max));
             _mm512_storeu_ps(to.add(at), made);

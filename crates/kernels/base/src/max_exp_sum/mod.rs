@@ -1,9 +1,8 @@
-//! The greatest of some numbers, the exponentials of what lies below it, and their sum: most of the work of softmax and of
-//! attention, for float32 in the instructions of AVX-512 and AVX2.
+//! Maximum, exponentials of the differences from it, and their sum: most of the work of softmax and attention, for float32
+//! with AVX-512 and AVX2.
 //!
-//! The compiler keeps the sides of such loops in memory, and finds neither AVX-512's own multiplication by powers of two, which
-//! takes the place of nine operations, nor the shorter one of AVX2. So they are written out here, and elsewhere they are loops
-//! of [`row`](crate::row).
+//! Hand-written intrinsics: the compiler spills these accumulators, does not use AVX-512 `vscalefps` (one instruction instead
+//! of nine), and misses the shorter scaling by powers of two on AVX2. Other targets use the loops of [`row`](crate::row).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -14,22 +13,22 @@ mod avx512;
 use crate::isa::level;
 use crate::row::LANES;
 
-/// Vectors of [`LANES`] whose sum is taken before it becomes part of one in float64.
+/// Vectors of [`LANES`] that are summed in float32 before they are added to a float64 sum.
 #[cfg(target_arch = "x86_64")]
 const TREE: usize = 8;
 
-/// Numbers this far below a peak, and further, have exponentials of zero.
+/// Below this difference from the maximum the exponential is zero.
 #[cfg(target_arch = "x86_64")]
 const UNDERFLOW: f32 = -105.0;
 
-/// The greatest of some numbers, NaN if one is, negative infinity of none; `None` if this processor lacks the instructions.
+/// The maximum, NaN if any value is, negative infinity of an empty slice; `None` if this processor lacks the instructions.
 #[inline]
 pub fn max_of(values: &[f32]) -> Option<f32> {
     #[cfg(target_arch = "x86_64")]
     match level() {
-        // SAFETY: the level says what the processor has.
+        // SAFETY: the level guarantees AVX-512.
         2 => return Some(unsafe { avx512::max_of(values) }),
-        // SAFETY: as above.
+        // SAFETY: the level guarantees AVX2 and FMA.
         1 => return Some(unsafe { avx2::max_of(values) }),
         _ => {}
     }
@@ -37,12 +36,12 @@ pub fn max_of(values: &[f32]) -> Option<f32> {
     None
 }
 
-/// Write `e^(x - max)` of `count` numbers, a multiple of [`LANES`] of which none is greater than `max`, and add each to the sum
-/// of its lane. Of NaN, and of an infinite peak itself, it is NaN. Answers whether this processor has the instructions: if not,
-/// nothing was done.
+/// Write `e^(x - max)` of `count` values, a multiple of [`LANES`] of which none exceeds `max`, and add each to the sum of its
+/// lane. NaN, and an infinite maximum itself, give NaN. Returns false, and does nothing, if this processor lacks the
+/// instructions.
 ///
 /// # Safety
-/// So many numbers are readable and writable; both places are the same or lie apart.
+/// `count` values are readable and writable; the ranges are equal or disjoint.
 #[inline]
 pub unsafe fn exponentials(
     from: *const f32,
@@ -52,7 +51,7 @@ pub unsafe fn exponentials(
     sums: &mut [f64; LANES],
 ) -> bool {
     debug_assert!(count.is_multiple_of(LANES));
-    // SAFETY: passed on; the level says what the processor has.
+    // SAFETY: the ranges are valid by this function's contract; the level guarantees the instructions.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         match level() {
@@ -75,7 +74,7 @@ mod tests {
         let values: Vec<f32> = (0..400_000u32).map(|i| max - i as f32 * 2.7e-4).collect();
         let mut actual = vec![0.0; values.len()];
         let mut sums = [0.0; LANES];
-        // SAFETY: the places lie apart.
+        // SAFETY: the ranges are disjoint.
         if !unsafe { exponentials(values.as_ptr(), actual.as_mut_ptr(), values.len(), max, &mut sums) } {
             return;
         }
@@ -94,7 +93,7 @@ mod tests {
         {
             let mut actual = [1.0f32; LANES];
             let mut sums = [0.0; LANES];
-            // SAFETY: the places lie apart.
+            // SAFETY: the ranges are disjoint.
             assert!(unsafe { exponentials(few.as_ptr(), actual.as_mut_ptr(), LANES, max, &mut sums) });
             for (lane, (actual, expected)) in actual.into_iter().zip(expected).enumerate() {
                 assert!(
@@ -106,7 +105,7 @@ mod tests {
         }
         let mut nothing = [f32::NEG_INFINITY; LANES];
         let start = nothing.as_mut_ptr();
-        // SAFETY: the places are the same.
+        // SAFETY: the ranges are equal.
         unsafe { exponentials(start, start, LANES, f32::NEG_INFINITY, &mut [0.0; LANES]) };
         assert!(nothing.iter().all(|value| value.is_nan()));
     }

@@ -14,7 +14,7 @@ use super::super::panels::{ChannelMapping, Panel, Panels};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::boxes;
 
-/// Outputs whose terms are added in one go: their cotangents stay in the first cache.
+/// Outputs whose terms are added in one go: their cotangents stay in L1.
 const OUTPUTS: usize = 96;
 /// A multiple of the terms that any block of registers holds.
 const ROWS: usize = 24;
@@ -90,14 +90,14 @@ pub(in super::super) fn backward<T: Multiply>(
 struct Job<'a, T: Multiply> {
     panels: &'a Panels<'a>,
     which: Range<usize>,
-    /// Terms that each sum has room for.
+    /// Terms that each sum has space for.
     depth: usize,
     input: Source<T>,
     cotangent: Source<T>,
     sums: Target<T::Acc>,
 }
 
-/// A box, and room for its copy and for some of its cotangents.
+/// A box, and space for its copy and for some of its cotangents.
 struct OneBox<'a, T: Multiply> {
     job: &'a Job<'a, T>,
     output_box: OutputBox<'a>,
@@ -239,7 +239,7 @@ fn blocks<W: Ring, V: Lanes<W>, const FUSED: bool, const OWN: bool, const R: usi
         let to = sums.at((block * R * stride) as isize);
         let row = |output: &Output| chunk.copied.wrapping_add(output.position * chunk.width);
         // SAFETY: all terms of all outputs lie in the copy, their cotangents have all channels of the panel, and there
-        // is room for sums of all terms.
+        // is space for sums of all terms.
         unsafe {
             match chunk.cotangents {
                 Some(cotangents) => {

@@ -76,7 +76,7 @@ struct Job<'a, T: Multiply> {
     weights: &'a [T::Acc],
     input: Source<T>,
     output: Target<T>,
-    /// Room for the copy of the input, and for the sums of a panel.
+    /// Scratch for the copy of the input, and for the sums of a panel.
     memory: (&'a mut [T::Acc], &'a mut [T::Acc]),
 }
 
@@ -238,7 +238,7 @@ fn blocks<W: Ring, V: Lanes<W>, const FUSED: bool, const OWN: bool, const R: usi
             };
         }
         // SAFETY: all taps of all outputs lie in the copy, the weights are as many as the terms, and a place of the sums
-        // has room for all channels of the panel; an output that stands for a missing one is computed alike.
+        // has space for all channels of the panel; an output that stands for a missing one is computed alike.
         unsafe {
             registers::outputs::<W, V, FUSED, OWN, R, C>(
                 rows,

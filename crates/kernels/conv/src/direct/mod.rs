@@ -16,7 +16,7 @@ use super::boxes::Boxes;
 use super::geometry::Geometry;
 use super::panels::ChannelMapping;
 
-/// Bytes of the copy of a box: it stays in the second cache.
+/// Bytes of the copy of a box: it stays in L2.
 const COPY: usize = 384 << 10;
 /// Bytes of the copy of a single output at most.
 const MAX_COPY_BYTES: usize = 4 << 20;

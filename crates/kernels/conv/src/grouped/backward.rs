@@ -53,7 +53,7 @@ struct Job<'a, T: Multiply> {
     input: Source<T>,
     cotangent: Source<T>,
     sums: &'a mut [T::Acc],
-    /// Room for copies of the input and of the cotangent of a strip.
+    /// Scratch for copies of the input and of the cotangent of a strip.
     memory: (&'a mut [T::Acc], &'a mut [T::Acc]),
 }
 

@@ -44,7 +44,7 @@ struct Job<'a, T: Multiply> {
     weights: &'a [T::Acc],
     input: Source<T>,
     output: Target<T>,
-    /// Room for copies of the input and of the output of a strip.
+    /// Scratch for copies of the input and of the output of a strip.
     memory: (&'a mut [T::Acc], &'a mut [T::Acc]),
 }
 

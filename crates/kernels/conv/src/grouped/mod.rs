@@ -28,7 +28,7 @@ use super::im2col_gemm::NS_PER_JOB;
 const MAX_COPY_BYTES: usize = 2 << 20;
 /// Steps of outputs or of taps at most.
 const MAX_STEPS: isize = 1 << 24;
-/// Bytes that a row of strips meets, with their weights: they stay in the first cache.
+/// Bytes that a row of strips meets, with their weights: they stay in L1.
 const L1_BYTES: usize = 36 << 10;
 /// Multiplications of vectors a nanosecond, about, of one thread: memory is slower than the sums.
 const SPEED: f64 = 1.0;
@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Elements of a vector, and outputs whose sums registers have room for.
+/// Elements of a vector, and outputs whose sums registers have space for.
 struct Vectors {
     lanes: usize,
     outputs_per_strip: usize,

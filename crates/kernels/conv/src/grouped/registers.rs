@@ -44,14 +44,14 @@ pub(super) unsafe fn outputs<W: Ring, V: Lanes<W>, const FUSED: bool, const N: u
         let from = rows.start.wrapping_offset(tap.input);
         let mut by = [V::splat(W::ZERO); N];
         for (n, by) in by.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller of this function.
             *by = unsafe { V::load(weights.add(tap.weights + n * V::COUNT)) };
         }
         let is_whole = (tap.low, tap.high) == (0, R);
         // Twice, since a condition inside the loop takes longer than the loop.
         if is_whole {
             for r in 0..R {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 let x = unsafe { V::load(from.wrapping_offset(r as isize * rows.column)) };
                 for n in 0..N {
                     sums[r][n] = sums[r][n].add_product::<FUSED>(x, by[n]);
@@ -60,7 +60,7 @@ pub(super) unsafe fn outputs<W: Ring, V: Lanes<W>, const FUSED: bool, const N: u
         } else {
             for r in 0..R {
                 if r >= tap.low && r < tap.high {
-                    // SAFETY: the caller's.
+                    // SAFETY: guaranteed by the caller of this function.
                     let x = unsafe { V::load(from.wrapping_offset(r as isize * rows.column)) };
                     for n in 0..N {
                         sums[r][n] = sums[r][n].add_product::<FUSED>(x, by[n]);
@@ -98,7 +98,7 @@ pub(super) unsafe fn terms<W: Ring, V: Lanes<W>, const FUSED: bool, const N: usi
     for tap in rows.taps {
         let from = rows.start.wrapping_offset(tap.input);
         let mut found = [V::splat(W::ZERO); N];
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             if (tap.low, tap.high) == (0, R) {
                 for r in 0..R {

@@ -1,7 +1,7 @@
 //! A walk over strips of outputs, neighbours on the last axis. It finds the taps that a strip meets.
 //!
 //! The strip below comes before the one beside, and channels are taken in parts, so that what both strips meet of the input is
-//! still in the first cache.
+//! still in L1.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub(super) struct Tap {
 /// For which places of a strip taps are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TapRange {
-    /// For all that a strip has room for.
+    /// For all that a strip has space for.
     Strip,
     /// For those where there are outputs.
     Outputs,

@@ -24,8 +24,8 @@ const ROWS: usize = 24;
 /// Channels of the output that are worth the points of the input once more, for a thread of their own.
 const SHARE: usize = 64;
 
-/// Compute the derivative: what the geometry calls its output is the cotangent, its weight is written. Answers whether all of it is
-/// finite; nothing is written otherwise.
+/// Compute the derivative: what the geometry calls its output is the cotangent, its weight is written. Returns whether all of it
+/// is finite; nothing is written otherwise.
 pub(in super::super) fn backward<T: Multiply>(
     geometry: &Geometry,
     input: Source<T>,
@@ -92,7 +92,7 @@ struct Job<'a, T: Multiply> {
     which: Range<usize>,
     boxes: &'a Boxes<'a>,
     indices: Range<usize>,
-    /// Rows of sums that a point has room for.
+    /// Rows of sums that a point has space for.
     rows: usize,
     layout: &'a WorkspaceLayout,
     input: Source<T>,
@@ -141,7 +141,7 @@ impl<T: Multiply> Job<'_, T> {
                     row: INPUT_SIDE * self.layout.outputs,
                     column: self.layout.outputs,
                 };
-                // SAFETY: there is room for every tile at each point.
+                // SAFETY: there is space for every tile at each point.
                 unsafe { of_cotangents::<T::Acc, V, FUSED>(axes.len(), cotangents, to) };
             }
         }
@@ -233,14 +233,15 @@ impl<W: Ring> PointGemm<W> {
                     },
                 );
                 let to = self.to.wrapping_add(first * C * V::COUNT);
-                // SAFETY: every tile has all channels of both operands, and a point has room for whole blocks of rows.
+                // SAFETY: every tile has all channels of both operands, and a point has space for whole blocks of rows.
                 unsafe { registers::terms::<W, V, FUSED, false, R, C>(tiles, terms, to) };
             }
         });
     }
 }
 
-/// The derivatives by the kernels of a panel: sums of several parts, and from their points the taps. Answers whether they are finite.
+/// The derivatives by the kernels of a panel: sums of several parts, and from their points the taps. Returns whether they are
+/// finite.
 struct Total<'a, W> {
     panels: &'a Panels<'a>,
     panel: &'a Panel,
@@ -263,7 +264,7 @@ impl<W: Ring> VectorLoop<W> for Total<'_, W> {
         let (point, tap) = (rows * stride, geometry.inputs * stride);
         let one = V::splat(W::factor(1.0));
         for lane in (0..tap).step_by(V::COUNT) {
-            // SAFETY: each part has as many sums of each point, which this job alone uses, and there is room for all taps.
+            // SAFETY: each part has as many sums of each point, which this job alone uses, and there is space for all taps.
             unsafe {
                 for part in 1..parts {
                     for place in (0..points(axes)).map(|index| index * point + lane) {

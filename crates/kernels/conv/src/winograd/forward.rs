@@ -21,7 +21,7 @@ use super::{
 /// Elements of the weight that are worth a job of their own.
 const GRAIN: usize = 1 << 15;
 
-/// Compute the convolution; answers whether all of it is finite.
+/// Compute the convolution; returns whether all of it is finite.
 pub(in super::super) fn forward<T: Multiply>(
     geometry: &Geometry,
     input: Source<T>,
@@ -96,7 +96,7 @@ impl<W: Ring> VectorLoop<W> for Kernels<'_, W> {
         for lane in (0..size).step_by(V::COUNT) {
             let from = Grid { start: from[lane..].as_ptr(), row: TAPS * size, column: size };
             let to = Grid { start: to.wrapping_add(lane), row: INPUT_SIDE * size, column: size };
-            // SAFETY: sizes are multiples of a vector's lanes; the panel has room for all taps, and for all points.
+            // SAFETY: sizes are multiples of a vector's lanes; the panel has space for all taps, and for all points.
             unsafe { of_kernel::<W, V, FUSED>(axes, from, to) };
         }
     }
@@ -184,14 +184,14 @@ impl<W: Ring> PointGemm<'_, W> {
             rows[r] = self.left[tile * self.width..].as_ptr();
             to[r] = self.sums.wrapping_add(tile * self.row);
         }
-        // SAFETY: a tile has all channels of the input, the weights are as many, and there is room for the panel's sums.
+        // SAFETY: a tile has all channels of the input, the weights are as many, and there is space for the panel's sums.
         unsafe {
             registers::outputs::<W, V, FUSED, false, R, C>(rows, &[0], self.depth, self.weights, to, true);
         }
     }
 }
 
-/// Write the outputs of all tiles; answers whether they are finite.
+/// Write the outputs of all tiles; returns whether they are finite.
 #[inline(always)]
 fn write_outputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
     panels: &Panels,

@@ -1,13 +1,13 @@
 //! Convolutions by kernels of three taps in steps of one, with fewer multiplications: Winograd's minimal filtering.
 //!
-//! Two neighbouring outputs along an axis are sums of four products rather than six, F(2, 3) of Lavin and Gray, "Fast algorithms for
-//! convolutional neural networks" (CVPR 2016); four outputs of two axes, a *tile*, of sixteen rather than thirty-six. A product of
-//! a tile is called a *point*: at each one, all channels of the input meet all of the output's in a product of matrices. [`transforms`]
-//! has the sums before and after, which [`forward`] and [`backward`] apply to boxes of tiles.
+//! Two neighbouring outputs along an axis are sums of four products rather than six, F(2, 3) of Lavin and Gray, "Fast algorithms
+//! for convolutional neural networks" (CVPR 2016); four outputs of two axes, a *tile*, of sixteen rather than thirty-six. A
+//! product of a tile is called a *point*: at each one, all channels of the input meet all of the output's in a product of
+//! matrices. [`transforms`] has the sums before and after, which [`forward`] and [`backward`] apply to boxes of tiles.
 //!
-//! Of larger tiles an output would depend on elements that its taps do not meet, and lose digits to them. Here it depends on its own
-//! window alone, and numbers with few digits, such as small integers, stay exact. Sums that are not finite may be no sums of the
-//! definition (the difference of two infinities): then nothing is answered, and the caller computes it otherwise.
+//! Of larger tiles an output would depend on elements that its taps do not meet, and lose digits to them. Here it depends on its
+//! own window alone, and numbers with few digits, such as small integers, stay exact. Sums that are not finite may be no sums of
+//! the definition (the difference of two infinities): then nothing is answered, and the caller computes it otherwise.
 
 mod backward;
 mod forward;
@@ -37,12 +37,12 @@ const TAPS: usize = 3;
 const POSITIONS: usize = 352;
 /// Tiles of a box that are not worth cutting further.
 const MIN_TILES_PER_BOX: usize = 24;
-/// The fewest tiles whose products save more than the points of the kernels cost, where these take no more than so many bytes; and
-/// the more, the more they take.
+/// The fewest tiles whose products save more than the points of the kernels cost, where these take no more than so many bytes;
+/// and the more, the more they take.
 const MIN_TILES: usize = 48;
 const MAX_KERNEL_POINT_BYTES: usize = 16 << 20;
-/// Channels of the input and as many of the output from whose half on products save more than the sums before and after cost, for one
-/// axis and for two.
+/// Channels of the input and as many of the output from whose half on products save more than the sums before and after cost, for
+/// one axis and for two.
 const CHANNELS: [usize; 2] = [32, 10];
 
 /// The most lanes of a vector.
@@ -177,7 +177,7 @@ fn transform_inputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
                 row: INPUT_SIDE * layout.inputs,
                 column: layout.inputs,
             };
-            // SAFETY: all that a tile meets lies in the copy, and there is room for every tile at each point.
+            // SAFETY: all that a tile meets lies in the copy, and there is space for every tile at each point.
             unsafe { of_input::<T::Acc, V, FUSED>(axes.len(), from, to) };
         }
     }

@@ -20,7 +20,7 @@ impl<W> Grid<*const W> {
     /// The place is readable.
     #[inline(always)]
     unsafe fn load<V: Lanes<W>>(&self, row: usize, column: usize) -> V {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { V::load(self.start.add(row * self.row + column * self.column)) }
     }
 }
@@ -30,7 +30,7 @@ impl<W> Grid<*mut W> {
     /// The place is writable.
     #[inline(always)]
     unsafe fn store<V: Lanes<W>>(&self, row: usize, column: usize, value: V) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { value.store(self.start.add(row * self.row + column * self.column)) }
     }
 }
@@ -45,7 +45,7 @@ pub(super) unsafe fn of_input<W: Ring, V: Lanes<W>, const FUSED: bool>(
     from: Grid<*const W>,
     to: Grid<*mut W>,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         if axes == 1 {
             let mut line = [V::splat(W::ZERO); INPUT_SIDE];
@@ -77,7 +77,7 @@ unsafe fn store_pairs<W: Ring, V: Lanes<W>, const FUSED: bool>(
 ) {
     for (column, (first, second, sign)) in PAIRS.into_iter().enumerate() {
         let value = line[first].add_product::<FUSED>(line[second], V::splat(W::factor(sign)));
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { to.store(row, column, value) };
     }
 }
@@ -93,7 +93,7 @@ pub(super) unsafe fn of_points<W: Ring, V: Lanes<W>, const FUSED: bool>(
 ) -> [[V; SIDE]; SIDE] {
     let [mut upper, mut lower] = [[V::splat(W::ZERO); INPUT_SIDE]; SIDE];
     for (column, (upper, lower)) in upper.iter_mut().zip(&mut lower).enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let mut points = [V::splat(W::ZERO); INPUT_SIDE];
             points[0] = from.load::<V>(0, column);
@@ -131,7 +131,7 @@ pub(super) unsafe fn of_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
 ) {
     let rows = if axes == 2 { TAPS } else { 1 };
     let mut lines = [[V::splat(W::ZERO); INPUT_SIDE]; TAPS];
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         for (row, line) in lines.iter_mut().enumerate().take(rows) {
             *line = kernel_points::<W, V, FUSED>([from.load(row, 0), from.load(row, 1), from.load(row, 2)]);
@@ -162,7 +162,7 @@ pub(super) unsafe fn of_cotangents<W: Ring, V: Lanes<W>, const FUSED: bool>(
 ) {
     let (first, second) = (cotangent_points::<W, V, FUSED>(first), cotangent_points::<W, V, FUSED>(second));
     for (column, (first, second)) in first.into_iter().zip(second).enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             if axes == 2 {
                 let along = cotangent_points::<W, V, FUSED>([first, second]);
@@ -196,7 +196,7 @@ pub(super) unsafe fn to_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
 ) {
     let rows = if axes == 2 { INPUT_SIDE } else { 1 };
     let mut lines = [[V::splat(W::ZERO); TAPS]; INPUT_SIDE];
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         for (row, line) in lines.iter_mut().enumerate().take(rows) {
             let mut points = [V::splat(W::ZERO); INPUT_SIDE];

@@ -2,8 +2,8 @@
 //!
 //! Anything to bool asks whether it differs from zero. Complex to real drops the imaginary part. Floats to integers
 //! go through int32 if the target is at most that wide and signed or at most 16 bits wide, else through int64, as
-//! [`umber_types::truncate::to_i32`] says, and then keep the low bits, so that -1.0 is 255 in uint8. The 16-bit floats live as f32 while they are computed:
-//! going to one means rounding an f32 to a value that the narrow type has.
+//! [`umber_types::truncate::to_i32`] says, and then keep the low bits, so that -1.0 is 255 in uint8. The 16-bit floats live as
+//! f32 while they are computed: going to one means rounding an f32 to a value that the narrow type has.
 
 use std::marker::PhantomData;
 

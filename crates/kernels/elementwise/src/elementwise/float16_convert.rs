@@ -29,7 +29,7 @@ pub(super) unsafe fn load_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *c
 /// The caller is compiled for AVX-512, as the processor has it.
 #[inline(always)]
 pub(super) unsafe fn round_avx512(x: __m512) -> __m256i {
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let half = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
         let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x);
@@ -73,7 +73,7 @@ pub(super) unsafe fn load_f16c(d: *mut u8, a: *const u8, _b: *const u8, _c: *con
 /// The caller is compiled for AVX2 and F16C, as the processor has them.
 #[inline(always)]
 pub(super) unsafe fn round_f16c(x: __m256) -> __m128i {
-    // SAFETY: the caller's contract.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
         let wide = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));

@@ -1,5 +1,5 @@
-//! The inverse of the error function of float32: a function for what lies in the middle, and where anything does not, which is seldom
-//! for numbers that are drawn evenly, the complete one once more.
+//! The inverse of the error function of float32: a function for what lies in the middle, and where anything does not, which is
+//! seldom for numbers that are drawn evenly, the complete one once more.
 #![expect(clippy::cast_ptr_alignment, reason = "the contract of `Kernel` has elements aligned")]
 
 use umber_kernels_base::isa::Isa;

@@ -37,7 +37,7 @@ pub(crate) type Kernel = unsafe fn(*mut u8, *const u8, *const u8, *const u8, usi
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) kernels: [Kernel; 3],
-    /// The same, for a destination that begins at a whole cache line, which they write past the caches.
+    /// The same, for a destination that begins at a whole cache line, which they write with non-temporal stores.
     pub(crate) nontemporal: Option<[Kernel; 3]>,
     /// Takes any number of elements, one by one; the others take multiples of [`LANES`].
     pub(crate) exact: bool,
@@ -139,14 +139,14 @@ macro_rules! instances {
         $vis const fn $name$(<$O: $trait>)?() -> [$crate::elementwise::Kernel; 3] {
             unsafe fn portable$(<$O: $trait>)?($d: *mut u8, $a: *const u8, $b: *const u8, $c: *const u8, $n: usize) {
                 type $I = umber_kernels_base::isa::Portable;
-                // SAFETY: passed on.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $body }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
             unsafe fn avx2$(<$O: $trait>)?($d: *mut u8, $a: *const u8, $b: *const u8, $c: *const u8, $n: usize) {
                 type $I = umber_kernels_base::isa::Avx2;
-                // SAFETY: passed on.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $body }
             }
             #[cfg(target_arch = "x86_64")]
@@ -155,7 +155,7 @@ macro_rules! instances {
             )]
             unsafe fn avx512$(<$O: $trait>)?($d: *mut u8, $a: *const u8, $b: *const u8, $c: *const u8, $n: usize) {
                 type $I = umber_kernels_base::isa::Avx512;
-                // SAFETY: passed on.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $body }
             }
             #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Processors that are not known to write past the caches have no block functions that do.
+//! Processors that are without known non-temporal stores have no block functions that do.
 
 use super::{Kernel, Map1, Map2};
 

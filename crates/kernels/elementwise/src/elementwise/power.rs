@@ -6,7 +6,7 @@ use umber_kernels_base::math::float32;
 
 use super::{Entry, LANES, instances};
 
-/// Elements whose exponents wait between the loops, in the first cache.
+/// Elements whose exponents wait between the loops, in L1.
 const BATCH: usize = 512;
 
 #[inline(always)]

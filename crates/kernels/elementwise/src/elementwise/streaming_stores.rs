@@ -1,7 +1,7 @@
-//! Block functions that write past the caches as they go, a few lines at a time.
+//! Block functions with non-temporal stores, a few cache lines at a time.
 //!
-//! They are for functions to truth values: those are a fraction of what is read, so that a block of them that waits in the
-//! first cache to be written keeps the processor from reading. Of what is as wide as its operands, blocks may wait.
+//! For functions that return bool: the output is a fraction of the input, so buffering a block of it in L1 stalls the reads.
+//! Outputs of the operands' width may be buffered.
 #![expect(clippy::cast_ptr_alignment, reason = "lanes of elements begin at whole lines")]
 
 use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
@@ -12,7 +12,7 @@ use umber_types::{DType, Element};
 
 use super::{Kernel, LANES, Map1, Map2, loop1, loop2};
 
-/// Write the lanes of `make` past the caches.
+/// Write the lanes of `make` with non-temporal stores.
 ///
 /// # Safety
 /// `make` fills [`LANES`] elements; as many are writable at a multiple of 16 bytes.

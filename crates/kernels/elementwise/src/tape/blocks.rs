@@ -79,8 +79,8 @@ pub(super) unsafe fn splat(size: usize, from: *const u8, to: *mut u8, count: usi
 /// Rows of fewer elements are moved by [`copy_short`].
 pub(super) const MAX_SHORT_ROW: usize = 16;
 
-/// Rows of a few elements: `counts` are those of rows and of elements in one, `strides` lead from row to row and along a row of the
-/// source, and of the target.
+/// Rows of a few elements: `counts` are those of rows and of elements in one, `strides` lead from row to row and along a row of
+/// the source, and of the target.
 pub(super) unsafe fn copy_short(
     size: usize,
     from: *const u8,

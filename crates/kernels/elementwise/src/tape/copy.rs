@@ -21,7 +21,7 @@ use super::program::Program;
 
 /// Bytes for one thread to copy.
 const GRAIN: usize = 1 << 17;
-/// Bytes that are written past the caches at a time, and wait in the first one until then.
+/// Bytes that are staged in L1 and then written with non-temporal stores.
 const STAGE: usize = 16 * LINE;
 /// Rows of the result, at most, that one thread turns before it looks for more.
 const PIECE: usize = 1 << 10;
@@ -73,7 +73,7 @@ impl Job<'_> {
         self.to.wrapping_offset(distance * self.size as isize)
     }
 
-    /// Is so much copied that the target goes past the caches?
+    /// Is so much copied that the target is written with non-temporal stores?
     fn streams(&self) -> bool {
         self.plan.size() * self.size >= STREAM_FROM
     }
@@ -123,8 +123,8 @@ impl Job<'_> {
         });
     }
 
-    /// Rows of a few elements, as many at a time as the loop around them has, and those of the loop around that one after the other:
-    /// to look up where each begins would take longer than to copy it.
+    /// Rows of a few elements, as many at a time as the loop around them has, and those of the loop around that one after the
+    /// other: to look up where each begins would take longer than to copy it.
     fn short_rows(&self, range: Range<usize>) {
         let last = self.plan.lengths().len() - 1;
         let (rows, length) = (self.plan.lengths()[last - 1], self.plan.inner());
@@ -231,22 +231,22 @@ struct Row {
     next: Option<*const u8>,
 }
 
-/// Do elements that are gathered first go past the caches faster than through them? Not if they are written by less than a line of
-/// the caches at a time.
+/// Are gathered elements written faster with non-temporal stores than with regular ones? Not if they are written by less than a
+/// line of the caches at a time.
 fn staging_pays() -> bool {
     level() == 2
 }
 
-/// Where elements wait to be written past the caches.
+/// Staging buffer for non-temporal stores.
 #[repr(align(64))]
 struct Stage([u8; STAGE]);
 
 impl Row {
     /// # Safety
-    /// The elements may be read and written, and nobody else touches those that are written.
+    /// The elements may be read and written, and no other thread accesses those that are written.
     unsafe fn copy(&self, size: usize, streams: bool) {
         let Row { from, to, strides, count, .. } = *self;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             match strides {
                 [stride, 1] if streams && (stride == 1 || staging_pays()) => self.nontemporal(size),
@@ -256,8 +256,8 @@ impl Row {
         }
     }
 
-    /// The line goes past the caches, where meanwhile the next one is asked for: lines end before the processor has seen enough
-    /// of them to foresee the next.
+    /// The line is written with non-temporal stores, where meanwhile the next one is asked for: lines end before the processor
+    /// has seen enough of them to foresee the next.
     ///
     /// # Safety
     /// As [`Row::copy`].
@@ -275,7 +275,7 @@ impl Row {
             if let Some(next) = self.next {
                 prefetch_strided(size, next.wrapping_offset(distance), stride, part, Cache::L2);
             }
-            // SAFETY: the caller's promise; the stage has room for a part.
+            // SAFETY: the caller's promise; the stage has space for a part.
             unsafe {
                 let mut from = self.from.offset(distance);
                 if stride != 1 {
@@ -290,14 +290,14 @@ impl Row {
     }
 }
 
-/// How tiles are turned.
+/// Transposes tiles.
 struct Transposer {
     size: usize,
-    /// Of the source and of the target: from row to row of the target, along its rows.
+    /// Strides of source and target: between rows of the target, and along its rows.
     strides: [(isize, isize); 2],
-    /// Turns whole tiles by vectors.
+    /// Transposes whole tiles with vector instructions.
     transpose_tile: Option<transpose::TransposeFn>,
-    /// As above, past the caches, where the tile's rows are whole lines of them.
+    /// As above with non-temporal stores, for tiles whose rows are whole cache lines.
     stream: Option<transpose::TransposeFn>,
 }
 
@@ -314,7 +314,7 @@ impl Transposer {
         }
     }
 
-    /// Elements along a side of the tiles: what goes through the caches uses lines that the processor fetches in pairs.
+    /// Side of the tiles in elements: regular stores use larger tiles because the processor fetches cache lines in pairs.
     fn side(&self) -> usize {
         if self.stream.is_some() { transpose::TILE } else { (2 * transpose::TILE).max(LINE / self.size) }
     }
@@ -322,7 +322,7 @@ impl Transposer {
     /// A tile of `height` by `width` elements of the target, and a request for the one below.
     ///
     /// # Safety
-    /// The elements may be read and written, and nobody else touches those that are written.
+    /// The elements may be read and written, and no other thread accesses those that are written.
     unsafe fn tile(&self, from: *const u8, to: *mut u8, height: usize, width: usize) {
         let [a, b] = self.strides;
         let (mut down, mut along) = (0, 0);
@@ -338,7 +338,7 @@ impl Transposer {
                 for left in (0..along as isize).step_by(transpose::TILE) {
                     let source = from.wrapping_offset((top + left * a.1) * self.size as isize);
                     let target = to.wrapping_offset((top * b.0 + left) * self.size as isize);
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller of this function.
                     unsafe { transpose_tile(source, a.1, target, b.0) };
                 }
             }

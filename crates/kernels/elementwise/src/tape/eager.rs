@@ -53,7 +53,7 @@ pub fn compute_eagerly(function: Function, inputs: &[View<'_>], output: &ViewMut
         for (i, (view, place)) in inputs.iter().zip(&mut places).enumerate() {
             let (is_one, size) = (view.size() == 1, view.dtype().size());
             let to = scratch.wrapping_add((i + 1) * room);
-            // SAFETY: views promise their elements, and there is room for all lanes, of which those behind the elements hold
+            // SAFETY: views promise their elements, and there is space for all lanes, of which those behind the elements hold
             // anything.
             *place = unsafe {
                 if is_one && count == 1 {
@@ -74,7 +74,7 @@ pub fn compute_eagerly(function: Function, inputs: &[View<'_>], output: &ViewMut
         }
         let [a, b, c] = order.map(|i| places[i]);
         let kernel = entry.kernels[level()];
-        // SAFETY: as many elements as the function takes are at each place, and there is room for as many results.
+        // SAFETY: as many elements as the function takes are at each place, and there is space for as many results.
         unsafe {
             if taken == count {
                 kernel(output.start(), a, b, c, taken);

@@ -1,7 +1,8 @@
 //! Runs tapes over cache-sized blocks: the one executor of single elementwise steps and of fused regions.
 //!
 //! [`Program`] is a tape made ready: `program` chooses block functions, `link` makes chains of them and assigns registers,
-//! `run` and `walk` go through the blocks (`small` where there is just one, `few` for one step without a program), `plan` turns the operands' layouts into loops,
+//! `run` and `walk` go through the blocks (`small` where there is just one, `few` for one step without a program), `plan` turns
+//! the operands' layouts into loops,
 //! `blocks` moves elements between memory and registers, `copy` is the copy that needs no registers, and `elements` hands out
 //! what a reduction folds instead of storing it. A register is a buffer of one block, small enough that all of them stay in the
 //! first-level cache.

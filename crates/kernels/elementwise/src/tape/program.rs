@@ -23,7 +23,7 @@ pub struct Program {
     /// The value that each constant of the tape is, in the tape's order, and its dtype.
     numbers: SmallVec<[(u32, DType); 2]>,
     pub(super) instructions: SmallVec<[Instruction; 4]>,
-    /// What does the work of the only instruction, if there is just one, where outputs go past the caches.
+    /// What does the work of the only instruction, if there is just one, where outputs are written with non-temporal stores.
     pub(super) nontemporal: Option<Instruction>,
     /// The links of all chains.
     pub(super) links: Vec<Link>,
@@ -55,9 +55,9 @@ pub(super) struct Constant {
 /// Where a value's elements are kept, unless they lie in the memory of an input or output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Location {
-    /// Room for a block.
+    /// Scratch for a block.
     Register(u32),
-    /// Room for a tile of a chain.
+    /// Scratch for a tile of a chain.
     Local(u32),
     /// It goes from one link to the next.
     Nowhere,
@@ -85,7 +85,7 @@ pub(super) struct Output {
     pub(super) dtype: DType,
     /// May the instruction that makes the value write it straight into the output?
     pub(super) direct: bool,
-    /// Even past the caches?
+    /// With non-temporal stores?
     pub(super) streams: bool,
     /// Has the value the 16-bit floats of the dtype, rather than what is rounded to them?
     pub(super) is_narrow: bool,
@@ -145,15 +145,15 @@ impl Instruction {
     /// Make the values of `count` elements, or of all lanes that they begin.
     ///
     /// # Safety
-    /// Each value has an address with room for whole lanes of its elements (for a tile, if it is local); the outputs of chains
-    /// begin at whole lines if they go past the caches; no block function writes where it reads.
+    /// Each value has an address with space for whole lanes of its elements (for a tile, if it is local); the outputs of chains
+    /// begin at whole lines if they are written with non-temporal stores; no block function writes where it reads.
     pub(super) unsafe fn run(&self, program: &Program, values: &[*mut u8], count: usize, nontemporal: bool) {
         let filled = count.next_multiple_of(LANES);
         match *self {
             Instruction::Call { kernel, exact, value, arguments } => {
                 let [a, b, c] = arguments.map(|value| values[value as usize].cast_const());
                 let n = if exact { count } else { filled };
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { kernel(values[value as usize], a, b, c, n) };
             }
             Instruction::Chain { run, ref links } => {

@@ -31,9 +31,9 @@ const PREFETCH_FROM: usize = 512 << 10;
 const PREFETCH_STEPS: usize = 6;
 /// Programs that cost no more have no time to hide requests in but that of their stores.
 const PREFETCH_COST: usize = 3;
-/// First-level caches from this size on have room for the next block beside this one; in a smaller one it pushes out this
-/// block, so the second level is asked to have it. Measured: into the first level requests pay with 48 KiB and cost up
-/// to a third with 32 KiB, where into the second they save a tenth to a third of reductions.
+/// L1 size from which prefetching the next block into L1 pays; in a smaller one the prefetch evicts the current block, so L2
+/// is the target. Measured: prefetching into L1 pays with 48 KiB and costs up to a third with 32 KiB, where prefetching into
+/// L2 saves a tenth to a third of reductions.
 const MIN_L1_FOR_PREFETCH: usize = 40 << 10;
 /// Bytes of registers with which blocks that are folded are twice as long. Depends on nothing else, as rounding depends
 /// on it.
@@ -74,7 +74,7 @@ pub(super) enum Prefetch {
     Never,
     /// Between the steps.
     WithSteps,
-    /// While a block is written past the caches, during which nothing would be read.
+    /// While a block is written with non-temporal stores, during which nothing would be read.
     WithStores,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Run<'p> {
     pub(super) block: usize,
     /// Must inputs be copied to registers, since storing one output may overwrite what another stores?
     pub(super) copy_inputs: bool,
-    /// May instructions write into outputs, if these go past the caches, those that can do so?
+    /// May instructions write into outputs, if these are written with non-temporal stores, those that can do so?
     pub(super) direct: bool,
     pub(super) stream: bool,
     pub(super) prefetch: Prefetch,

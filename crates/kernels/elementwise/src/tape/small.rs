@@ -12,7 +12,7 @@ use crate::elementwise::{LANES, cast};
 
 /// Programs over more elements find their way, and share the work.
 const MAX_BLOCKS: usize = 4;
-/// Bytes of scratch that stay in the first cache.
+/// Bytes of scratch that stay in L1.
 const MAX_SCRATCH: usize = 24 << 10;
 
 #[inline]
@@ -20,23 +20,23 @@ fn is_splat(view: &View) -> bool {
     view.strides().iter().all(|&stride| stride == 0)
 }
 
-/// Bring the `count` elements of a view, in their order, to where there is room for them; answers for how many they stand: of
+/// Bring the `count` elements of a view, in their order, to where there is space for them; returns for how many they stand: of
 /// a splat there is one.
 ///
 /// # Safety
-/// The view's elements are readable, and there is room for all of them, which is not part of the view.
+/// The view's elements are readable, and there is space for all of them, which is not part of the view.
 pub(super) unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
     let size = view.dtype().size();
     let copied = if is_splat(view) { 1 } else { count };
     if copied == 1 || view.layout().is_contiguous() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { copy(view.start(), to, copied * size) };
         return copied;
     }
     let loops = StridedLoops::new(view.shape(), [view.strides()]);
     let ([stride], mut to) = (loops.inner().strides, to);
     loops.inner_runs(0..count, |[offset], length| {
-        // SAFETY: a stretch of the view, and room for it.
+        // SAFETY: a stretch of the view, and space for it.
         unsafe { gather(size, view.start().wrapping_offset(offset * size as isize), stride, to, length) };
         to = to.wrapping_add(length * size);
     });
@@ -46,10 +46,10 @@ pub(super) unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
 /// Copy some bytes: those of one element without a call.
 ///
 /// # Safety
-/// There are so many bytes at `from` and room for them at `to`, somewhere else.
+/// There are so many bytes at `from` and space for them at `to`, somewhere else.
 #[inline(always)]
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         match bytes {
             4 => std::ptr::copy_nonoverlapping(from, to, 4),
@@ -82,7 +82,7 @@ impl Program {
     /// Load everything, compute, store everything: in this order any output may be any input.
     ///
     /// # Safety
-    /// The scratch is that of registers of so many bytes, which have room for `count` elements; the views hold as many each.
+    /// The scratch is that of registers of so many bytes, which have space for `count` elements; the views hold as many each.
     unsafe fn one_block(
         &self,
         inputs: &[View],
@@ -95,7 +95,7 @@ impl Program {
         let stage = scratch.wrapping_add(self.register_count * register);
         let values: SmallVec<[*mut u8; 16]> = self.addresses(scratch, register).collect();
         let place = |value: u32| values[value as usize];
-        // SAFETY: registers have room for `filled` elements of any value; views reach `count` elements.
+        // SAFETY: registers have space for `filled` elements of any value; views reach `count` elements.
         unsafe {
             for constant in &self.constants {
                 splat(constant.size, constant.bytes.as_ptr(), place(constant.value), filled);

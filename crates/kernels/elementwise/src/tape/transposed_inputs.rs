@@ -1,8 +1,7 @@
-//! Operands that lie across: dense along another axis than the innermost one of the outputs, as in `x + y.T`.
+//! Transposed inputs: dense along another axis than the innermost one of the outputs, as in `x + y.T`.
 //!
-//! In the outputs' order each of their elements would come from a cache line of its own, and lines that lie far apart push
-//! each other out before their other elements are read. So the outputs are computed in bands, for each of which such
-//! operands are turned first, tile by tile.
+//! Read in output order, each element of a transposed input comes from another cache line, which is evicted before its other
+//! elements are used. The outputs are therefore computed in bands, and each band first transposes its inputs tile by tile.
 
 use smallvec::SmallVec;
 use umber_kernels_base::caches::LINE;
@@ -15,17 +14,17 @@ use umber_types::{Layout, Shape};
 use super::copy::copy;
 use super::program::Program;
 
-/// Elements of a band, about: its operands stay in the second cache.
+/// Approximate elements of a band: its operands stay in L2.
 const BAND: usize = 1 << 14;
-/// Rows of a band at least, so that the lines of a turned operand are used whole.
+/// Minimum rows of a band, so that the cache lines of a transposed operand are used whole.
 const MIN_BAND_ROWS: usize = 32;
-/// Columns of a band at most.
+/// Maximum columns of a band.
 const MAX_BAND_COLUMNS: usize = 4096;
-/// Smaller axes are not worth turning.
+/// Shorter axes are not worth transposing.
 const MIN_AXIS: usize = 8;
-/// Smaller outputs are in the first cache anyway.
+/// Smaller outputs fit L1 anyway.
 const MIN_ELEMENTS: usize = 1 << 12;
-/// Words that turned operands may take; where axes between leave no smaller bands, elements are read as they lie.
+/// Maximum scratch for transposed operands, in words; if the axes allow no smaller bands, elements are read in place.
 const MAX_SCRATCH_WORDS: usize = MAX_BAND_COLUMNS * MIN_BAND_ROWS * 16;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;

@@ -9,7 +9,7 @@ use super::program::Output;
 use super::run::{Access, Operand, Prefetch, Run};
 use crate::elementwise::{LANES, cast};
 
-/// Bytes written past the caches between requests for the next block.
+/// Bytes written with non-temporal stores between requests for the next block.
 const STREAM_BYTES: usize = 256;
 
 /// Where things are while a block is computed.
@@ -54,7 +54,7 @@ impl<'r> Walk<'r> {
         let filled = self.filled_along_rows();
         for constant in &self.run.program.constants {
             let register = self.registers[constant.value as usize];
-            // SAFETY: a register has room for a block of any value.
+            // SAFETY: a register has space for a block of any value.
             unsafe { splat(constant.size, constant.bytes.as_ptr(), register, filled) };
         }
     }
@@ -83,7 +83,7 @@ impl<'r> Walk<'r> {
         let filled = self.filled_along_rows();
         let (size, dtype) = (self.run.inputs[input].size, self.run.program.inputs[input]);
         let register = self.registers[input];
-        // SAFETY: the element lies in the view; registers have room for a block.
+        // SAFETY: the element lies in the view; registers have space for a block.
         unsafe {
             if self.run.program.widened[input] {
                 splat(size, from, self.stage, filled);
@@ -114,7 +114,7 @@ impl<'r> Walk<'r> {
     pub(super) unsafe fn block(&mut self, start: usize, count: usize) {
         let run = self.run;
         for input in 0..run.inputs.len() {
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { self.load(input, start, count) };
         }
         let nontemporal = self.place_outputs(start, count);
@@ -126,12 +126,12 @@ impl<'r> Walk<'r> {
             if run.prefetch == Prefetch::WithSteps {
                 self.prefetch(start + count, i, instructions.len());
             }
-            // SAFETY: the program gives every value an address with room for `lanes(count)` elements of its type,
+            // SAFETY: the program gives every value an address with space for `lanes(count)` elements of its type,
             // memory only where `count` is that, and never one that a block function reads and writes at once.
             unsafe { instruction.run(run.program, &self.values, count, nontemporal) };
         }
         for output in 0..run.outputs.len() {
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { self.store(output, start, count) };
         }
     }
@@ -171,7 +171,7 @@ impl<'r> Walk<'r> {
     /// Bring elements of an input whose rows are short to `to`, as many rows at a time as the loop around them has.
     ///
     /// # Safety
-    /// The elements lie in the view, and there is room for them.
+    /// The elements lie in the view, and there is space for them.
     unsafe fn load_short_rows(&self, input: usize, start: usize, count: usize, mut to: *mut u8) {
         let plan = &self.run.plan;
         let (size, length) = (self.run.inputs[input].size, plan.inner());
@@ -184,7 +184,7 @@ impl<'r> Walk<'r> {
             let (row, first) = ((start + done) / length, (start + done) % length);
             let from = self.address(input, plan.outer_offset(input, row) + first as isize * along);
             let left = count - done;
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller of this function.
             let copied = unsafe {
                 if first > 0 || left < length {
                     let part = left.min(length - first);
@@ -206,7 +206,7 @@ impl<'r> Walk<'r> {
     /// # Safety
     /// As [`Walk::block`].
     pub(super) unsafe fn computed(&mut self, start: usize, count: usize) -> *const u8 {
-        // SAFETY: passed on.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { self.block(start, count) };
         let output = &self.run.program.outputs[0];
         let source = self.values[output.value as usize];
@@ -214,7 +214,7 @@ impl<'r> Walk<'r> {
             return source;
         }
         let store = cast::store_float16(output.dtype).kernels[level()];
-        // SAFETY: registers have room for a block.
+        // SAFETY: registers have space for a block.
         unsafe { store(self.stage, source, source, source, lanes(count)) };
         self.stage
     }
@@ -241,7 +241,7 @@ impl<'r> Walk<'r> {
             Access::InPlace | Access::Splat | Access::Strided(_) | Access::Stretches => (start, count),
         };
         let filled = lanes(count);
-        // SAFETY: the elements lie in the view, registers have room for a block.
+        // SAFETY: the elements lie in the view, registers have space for a block.
         let source = unsafe {
             match access {
                 Access::Splat => return,
@@ -291,7 +291,7 @@ impl<'r> Walk<'r> {
         let Operand { size, access, .. } = run.outputs[output];
         let Output { value, dtype, .. } = run.program.outputs[output];
         let mut source = self.values[value as usize];
-        // SAFETY: the elements lie in the view, registers have room for a block.
+        // SAFETY: the elements lie in the view, registers have space for a block.
         unsafe {
             let to = self.address(operand, start as isize);
             if run.program.outputs[output].is_rounded() {
@@ -325,13 +325,13 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Write a block past the caches. Meanwhile what the block from `next` on reads is asked for.
+    /// Write a block with non-temporal stores. Meanwhile what the block from `next` on reads is asked for.
     ///
     /// # Safety
     /// As [`stream`].
     unsafe fn stream(&self, from: *const u8, to: *mut u8, bytes: usize, next: usize) {
         if self.run.prefetch != Prefetch::WithStores {
-            // SAFETY: passed on.
+            // SAFETY: guaranteed by the caller of this function.
             return unsafe { stream(from, to, bytes) };
         }
         let parts = bytes.div_ceil(STREAM_BYTES);

@@ -86,7 +86,7 @@ unsafe fn combine_batch<U: Update>(batch: Batch) {
     for (i, &offset) in batch.offsets.iter().enumerate() {
         let i = i as isize;
         let place = to.wrapping_offset(i * batch.steps[0] + offset);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { combine_one::<U>(place, from.wrapping_offset(i * batch.steps[1])) };
     }
 }

@@ -93,7 +93,7 @@ struct KernelTable {
     combine_group: Option<unsafe fn(task: &Scatter, group: &[Pair])>,
 }
 
-/// Updates that come together in an array of their own first.
+/// A privatised scatter: updates are accumulated in a separate copy of the destination first.
 #[derive(Clone, Copy)]
 struct Privatized {
     /// Fill so many elements with updates that change nothing.
@@ -182,7 +182,7 @@ impl Scatter<'_> {
             let count = self.indices.count();
             let failures = FirstError::default();
             parallel_for(parts, |part| {
-                // SAFETY: there is room for as many elements as the destination has.
+                // SAFETY: there is space for as many elements as the destination has.
                 unsafe { (apart.clear)(elements(part), self.size) };
                 let first = elements(part).wrapping_offset(-low * size as isize);
                 let range = count * part / parts..count * (part + 1) / parts;
@@ -289,7 +289,7 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
     let inner = task.slice.inner();
     if task.slice.loops().is_empty() {
         for &(to, from) in pairs {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { combine_one::<U>(dst.at(to), updates.at(from)) };
         }
         return;
@@ -302,7 +302,7 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
             if asks && let Some(&(next, _)) = pairs.get(i + 1) {
                 prefetch_lines(dst.at(next + first_to).cast_const(), bytes, Cache::L1);
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe {
                 combine_run::<U>(dst.at(to + first_to), updates.at(from + first_from), inner, part.len());
             };
@@ -311,7 +311,7 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
     }
     for &(to, from) in pairs {
         task.slice.inner_runs(part.clone(), |[at, update], length| {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { combine_run::<U>(dst.at(to + at), updates.at(from + update), inner, length) };
         });
     }
@@ -320,7 +320,7 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
 unsafe fn clear<U: Update>(elements: *mut u8, count: usize) {
     let Some(nothing) = U::NOTHING else { return };
     for i in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { elements.cast::<U::Element>().add(i).write(nothing) };
     }
 }
@@ -328,7 +328,7 @@ unsafe fn clear<U: Update>(elements: *mut u8, count: usize) {
 unsafe fn combine_line<U: Update>(elements: *mut u8, offsets: &[isize], updates: *const u8, step: isize) {
     let (elements, updates) = (elements.cast::<U::Element>(), updates.cast::<U::Element>());
     for (i, &offset) in offsets.iter().enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             combine_one::<U>(elements.wrapping_offset(offset), updates.wrapping_offset(i as isize * step));
         }
@@ -337,7 +337,7 @@ unsafe fn combine_line<U: Update>(elements: *mut u8, offsets: &[isize], updates:
 
 unsafe fn join<U: Update>(elements: *mut u8, updates: *const u8, count: usize) {
     for i in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             combine_one::<U>(elements.cast::<U::Element>().add(i), updates.cast::<U::Element>().add(i));
         }
@@ -352,7 +352,7 @@ unsafe fn combine_group<U: Update>(task: &Scatter, group: &[Pair]) {
         let target = dst.at(to + at);
         for i in 0..length as isize {
             let place = target.wrapping_offset(i * inner.strides[0]);
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             let mut value = U::widen(unsafe { *place });
             for &(_, first) in group {
                 let update = updates.at(first + from + i * inner.strides[1]);
@@ -369,7 +369,7 @@ unsafe fn combine_group<U: Update>(task: &Scatter, group: &[Pair]) {
 /// The caller may read the update and write the place.
 #[inline(always)]
 pub(super) unsafe fn combine_one<U: Update>(place: *mut U::Element, update: *const U::Element) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { *place = U::narrow(U::combine(U::widen(*place), U::widen(*update))) };
 }
 

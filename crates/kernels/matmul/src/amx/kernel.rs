@@ -127,7 +127,7 @@ mod tests {
         let float = |half: u16| f32::from_bits(u32::from(half) << 16);
         let mut sums = vec![7f32; TWO_TILES * WIDTH];
         let unit = Tiles::configure(ROW);
-        // SAFETY: panels of so many tiles and steps, and room for the sums of two tiles by two.
+        // SAFETY: panels of so many tiles and steps, and space for the sums of two tiles by two.
         unsafe {
             let sums = Sums { start: sums.as_mut_ptr(), row: WIDTH, is_begun };
             kernel(&unit, left.as_ptr(), right.as_ptr(), STEPS, sums);

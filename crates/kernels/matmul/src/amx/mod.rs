@@ -1,8 +1,9 @@
 //! Products of bfloat16 matrices by the tiles of AMX or, without, by vectors that take terms in pairs; sums are float32.
 //!
 //! [`pack`] brings blocks of both operands into panels of tiles, whatever their strides, [`kernel`] (or [`vectors`])
-//! multiplies panels, and [`unit`] says which of them the processor has ([`amx`](umber_kernels_base::tile_unit) knows about tiles). Blocks of
-//! the sums stay in the second cache while the depth passes by; packing is a few per cent of the work where blocks have some hundred rows and columns.
+//! multiplies panels, and [`unit`] says which of them the processor has ([`amx`](umber_kernels_base::tile_unit) knows about
+//! tiles). Blocks of the sums stay in L2 while the depth passes by; packing is a few per cent of the work where blocks have some
+//! hundred rows and columns.
 
 mod kernel;
 mod pack;
@@ -19,9 +20,9 @@ use kernel::{STEP, Sums, TWO_TILES};
 use pack::Side;
 use unit::{Kind, Unit, available};
 
-/// Rows and columns of a block of sums: a megabyte, half of the second cache of processors with tiles.
+/// Rows and columns of a block of sums: a megabyte, half of L2 of processors with tiles.
 const BLOCK: usize = 512;
-/// Depth of the packed blocks: two panels and their sums fit the first cache.
+/// Depth of the packed blocks: two panels and their sums fit L1.
 const DEPTH: usize = 256;
 
 /// Products of fewer multiplications are not worth the configuration.

@@ -74,7 +74,7 @@ impl Part {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn pack(&self, side: Side, to: *mut u16) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             if self.from.columns == 1 {
                 self.by_rows(side, to);
@@ -184,7 +184,7 @@ fn first(count: usize) -> __mmask32 {
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn transpose_block(rows: &[__m512i; SIDE], to: *mut u16) {
     for (column, vector) in words(*rows).into_iter().enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm512_storeu_si512(to.add(column * STEP).cast(), vector) };
     }
 }

@@ -56,7 +56,7 @@ unsafe fn skinny_rows<const LEFT: usize, const RIGHT: usize>(
     if sums.is_begun {
         for (row, live_rows) in live_rows.iter_mut().enumerate() {
             for (column, live_rows) in live_rows.iter_mut().enumerate() {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 *live_rows = unsafe { _mm512_loadu_ps(place(row, column)) };
             }
         }
@@ -82,7 +82,7 @@ unsafe fn skinny_rows<const LEFT: usize, const RIGHT: usize>(
     }
     for (row, live_rows) in live_rows.iter().enumerate() {
         for (column, &live_rows) in live_rows.iter().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { _mm512_storeu_ps(place(row, column), live_rows) };
         }
     }

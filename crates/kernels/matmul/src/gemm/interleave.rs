@@ -1,4 +1,4 @@
-//! Dense rows are interleaved: the elements of one column become neighbours.
+//! Interleaves dense rows: the elements of one column become contiguous.
 
 use umber_types::Element;
 
@@ -10,10 +10,10 @@ pub(super) const SLACK: usize = 8;
 /// Interleave `H` rows of `length` elements, which are `line` apart.
 ///
 /// # Panics
-/// If there is no room for them, with [`SLACK`].
+/// If `to` is shorter than the result plus [`SLACK`].
 ///
 /// # Safety
-/// The rows can be read.
+/// The rows are readable.
 pub(super) unsafe fn interleave<T: Element, const H: usize>(
     rows: *const T,
     line: isize,
@@ -21,20 +21,20 @@ pub(super) unsafe fn interleave<T: Element, const H: usize>(
     to: &mut [T],
 ) {
     assert!(H <= MAX_ROWS && to.len() >= H * length + SLACK, "room for the rows");
-    // SAFETY: the caller's, and as asserted.
+    // SAFETY: the rows are readable by this function's contract; the length of `to` is asserted.
     let done = unsafe { with_registers::<T, H>(rows, line, length, to) };
     for column in done..length {
         for row in 0..H {
-            // SAFETY: the caller's.
+            // SAFETY: the row is readable by this function's contract.
             to[column * H + row] = unsafe { *rows.offset(row as isize * line).add(column) };
         }
     }
 }
 
-/// [`interleave`] the first columns; answers how many.
+/// [`interleave`] the first columns; returns their number.
 ///
 /// # Safety
-/// Of [`interleave`], and there is as much room as it asks for.
+/// As for [`interleave`], and `to` has the length that it asserts.
 unsafe fn with_registers<T: Element, const H: usize>(
     rows: *const T,
     line: isize,
@@ -44,7 +44,7 @@ unsafe fn with_registers<T: Element, const H: usize>(
     #[cfg(target_arch = "x86_64")]
     if umber_kernels_base::isa::level() >= 1 {
         let to = to.as_mut_ptr();
-        // SAFETY: the caller's; the level says that the processor has the instructions.
+        // SAFETY: as this function requires; the level guarantees the instructions.
         return unsafe {
             match size_of::<T>() {
                 4 => avx::words::<H>(rows.cast(), line, length, to.cast()),
@@ -63,7 +63,7 @@ mod avx {
 
     use umber_kernels_base::transpose::avx as transposed;
 
-    // Registers hold more columns than there are rows: what they write beyond is overwritten by what comes next.
+    // Registers hold more columns than there are rows: the excess is overwritten by the next store.
 
     /// [`interleave`](super::interleave) 32-bit elements.
     ///
@@ -79,7 +79,7 @@ mod avx {
         let whole = length / 8 * 8;
         for column in (0..whole).step_by(8) {
             let (mut x, mut y) = ([_mm256_setzero_ps(); 8], [_mm256_setzero_ps(); 8]);
-            // SAFETY: the caller's.
+            // SAFETY: the vectors lie inside the rows and `to`, as this function requires.
             unsafe {
                 for row in 0..H {
                     let half = if row < 8 { &mut x } else { &mut y };
@@ -112,7 +112,7 @@ mod avx {
     ) -> usize {
         let whole = length / 4 * 4;
         for column in (0..whole).step_by(4) {
-            // SAFETY: the caller's.
+            // SAFETY: the vectors lie inside the rows and `to`, as this function requires.
             unsafe {
                 let mut columns = [[_mm256_setzero_pd(); 4]; 3];
                 for row in 0..H {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::gemm::kernel::{MIN_ROWS, with_height};
 
-    /// Rows so far apart, or as far the other way.
+    /// Rows at a positive or negative stride.
     fn check(height: usize, length: usize, is_backward: bool) {
         let line = length + 3;
         let narrow: Vec<f32> = (0..height * line).map(|i| i as f32).collect();

@@ -1,4 +1,4 @@
-//! The innermost loop: sums of a few rows by two vectors of columns, all of them in registers.
+//! The micro-kernel: sums of a few rows by two vectors of columns, kept in registers.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use umber_kernels_base::lanes::{Lanes, Ring};
 
 /// Vectors of a panel of columns.
 pub(super) const VECTORS: usize = 2;
-/// The most rows of a tile: their sums, and what they are made of, fill thirty-two registers of 64 bytes.
+/// The maximum rows of a tile: accumulators and operands fill thirty-two 64-byte registers.
 pub(super) const MAX_ROWS: usize = 12;
-/// The fewest: fewer sums do not keep the multipliers busy.
+/// The minimum rows: fewer accumulators do not hide the latency of FMA.
 pub(super) const MIN_ROWS: usize = 3;
-/// Depths written out one after the other.
+/// Unroll factor along the depth.
 const UNROLLED: usize = 4;
 
-/// Run an expression with a tile's number of rows as a constant.
+/// Evaluate an expression with the number of rows of a tile as a constant.
 macro_rules! with_height {
     ($rows:expr, $height:ident => $body:expr) => {
         with_height!($rows, $height => $body, 4 5 6 7 8 9 10 11 12)
@@ -34,7 +34,7 @@ macro_rules! with_height {
 }
 pub(super) use with_height;
 
-/// The most rows of a tile on this processor: where vectors have 32 bytes, there are sixteen registers.
+/// The maximum rows of a tile on this processor: with 32-byte vectors there are sixteen registers.
 pub(super) fn max_rows() -> usize {
     if level() == 2 { MAX_ROWS } else { MAX_ROWS / 2 }
 }
@@ -52,14 +52,14 @@ pub(super) fn parts(length: usize, most: usize) -> impl Iterator<Item = Range<us
 
 /// A tile of a result.
 pub(super) struct Tile<T> {
-    /// Some rows of the left matrix, depth after depth.
+    /// Some rows of the packed left matrix.
     pub(super) left: *const T,
-    /// Some columns of the right one, depth after depth.
+    /// Some columns of the packed right matrix.
     pub(super) panel: *const T,
     pub(super) depth: usize,
     pub(super) out: *mut T,
     pub(super) out_row: isize,
-    /// Is what the result held before overwritten?
+    /// Overwrite the result instead of adding to it?
     pub(super) overwrite: bool,
 }
 
@@ -71,7 +71,7 @@ impl<T: Ring> Tile<T> {
     #[inline(always)]
     pub(super) unsafe fn run<V: Lanes<T>, const FUSED: bool>(&self, rows: usize) {
         debug_assert!((MIN_ROWS..=MAX_ROWS).contains(&rows));
-        // SAFETY: the caller's.
+        // SAFETY: the operands have this many rows by this function's contract.
         unsafe { with_height!(rows, H => self.sum::<V, FUSED, H>()) }
     }
 
@@ -92,7 +92,7 @@ impl<T: Ring> Tile<T> {
         let width = VECTORS * V::COUNT;
         let mut sums = [[V::splat(T::ZERO); VECTORS]; H];
         let (mut left, mut panel) = (self.left, self.panel);
-        // SAFETY: the caller's; both operands have as many depths.
+        // SAFETY: valid by this function's contract; both operands have the same depth.
         unsafe {
             for _ in 0..self.depth / UNROLLED {
                 for depth in 0..UNROLLED {
@@ -110,7 +110,7 @@ impl<T: Ring> Tile<T> {
             for (row, sums) in sums.into_iter().enumerate() {
                 for (vector, sum) in sums.into_iter().enumerate() {
                     let to = place(row).add(vector * V::COUNT);
-                    // What was there comes last: nothing waits for it.
+                    // The old value is added last, off the critical path.
                     let sum = if self.overwrite { sum } else { V::load(to).add_product::<FUSED>(sum, one) };
                     sum.store(to);
                 }
@@ -129,7 +129,7 @@ unsafe fn add<T: Ring, V: Lanes<T>, const FUSED: bool, const H: usize>(
     left: *const T,
     panel: *const T,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the operands are readable as [`Tile::sum`] requires.
     unsafe {
         let right = [V::load(panel), V::load(panel.add(V::COUNT))];
         for (row, sums) in sums.iter_mut().enumerate() {

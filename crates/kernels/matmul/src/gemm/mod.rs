@@ -1,7 +1,7 @@
-//! Products of matrices that registers do not hold: blocks of both operands are laid out in the order in which they are read.
+//! Packed GEMM: blocks of both operands are packed in the order in which the micro-kernel reads them.
 //!
-//! A *block* of rows of the left matrix stays in the second cache, a *panel* of a few columns of the right one in the first. Both are
-//! cut at the same depths whatever the number of threads. The scheme is that of Goto and van de Geijn, "Anatomy of high-performance
+//! A *block* of rows of the left matrix stays in L2, a *panel* of a few columns of the right matrix in L1. Both are cut at
+//! the same depths whatever the number of threads. The scheme is that of Goto and van de Geijn, "Anatomy of high-performance
 //! matrix multiplication" (ACM Transactions on Mathematical Software 34, 2008).
 
 mod interleave;
@@ -23,39 +23,38 @@ use super::split::OnBlock;
 use kernel::{MAX_ROWS, MIN_ROWS, Tile, VECTORS, max_rows, parts};
 use pack::{Columns, block, pack_left, scratch_len};
 
-/// Bytes of a panel and of the rows of a tile: about the first cache.
+/// Bytes of a panel and of the rows of a tile: about L1.
 const L1_BYTES: usize = 34 << 10;
-/// Bytes of a block: it shares the second cache with panels.
+/// Bytes of a block, which shares L2 with panels.
 const L2_BYTES: usize = 150 << 10;
-/// Columns of a right matrix that are laid out before the next ones: all blocks meet them.
+/// Columns of the right matrix that are packed before the next ones; every block is multiplied with them.
 const STRIP: usize = 2048;
-/// Columns that are laid out at once: some lines of each row.
+/// Columns that are packed together: some cache lines of each row.
 const GROUP: usize = 128;
 /// Columns of the widest panel.
 const MAX_PANEL: usize = 32;
-/// From this many multiplications on it pays to lay out operands.
+/// Number of multiply-adds from which packing pays.
 const MIN_MULTIPLICATIONS: usize = 48 * 48 * 48;
 /// Rows, in columns, of tall matrices.
 const TALL: usize = 16;
-/// The least depth: results of less are written in about the time that they take to compute.
+/// The minimum depth: below it, writing the result takes about as long as computing it.
 const MIN_DEPTH: usize = 16;
-/// Rows of which the library lays out a large matrix for too few, where vectors have 64 bytes; and the bytes of such a matrix, or of
-/// a thread's part of it.
+/// Row counts for which the `gemm` crate packs a large matrix at a loss with 64-byte vectors, and the minimum size of that
+/// matrix, or of a thread's part of it.
 const SKINNY_ROWS: RangeInclusive<usize> = 16..=128;
 const MANY: usize = 2 << 20;
 /// The depth of short sums.
 const SHORT_SUMS: usize = 128;
-/// From this many rows and columns on threads share what is laid out of the right matrix.
+/// Rows and columns from which threads share the packed right matrix.
 const MIN_SHARED: usize = 192;
-/// As [`STRIP`], for threads that share them; and the most bytes of them.
+/// As [`STRIP`] for a shared packed matrix, and its maximum size in bytes.
 const WIDE: usize = 1024;
 const SHARED: usize = 8 << 20;
-/// The fewest rows of a shared block, which reads all panels.
+/// The minimum rows of a shared block, which reads all panels.
 const SHORT: usize = MAX_ROWS;
 
-/// Is this the way for one thread's product of such matrices? It is where vectors have 32 bytes; with longer ones the library is
-/// faster (but see [`suits_skinny`]). So it is with small matrices, and those that are tall, of which it does not lay out the left
-/// one.
+/// Is this kernel preferred for one thread's product of this shape? It is with 32-byte vectors; with longer ones the `gemm`
+/// crate is faster (but see [`suits_skinny`]), as it is for small and for tall matrices, whose left operand it does not pack.
 pub fn is_suitable<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
     let bytes = k.saturating_mul(n).saturating_mul(size_of::<S::Acc>());
     let enough = if bytes < LARGE { MAX_GEMV_ROWS + 1 } else { MAX_GEMV_ROWS / 2 };
@@ -64,8 +63,8 @@ pub fn is_suitable<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
     has_vectors::<S::Acc>() && m >= enough && n >= MAX_PANEL / 2 && k >= MIN_DEPTH && is_large && !is_tall
 }
 
-/// Is this the way for one thread's product where vectors have 64 bytes? There the library is faster, but for some rows times a large
-/// matrix, and for short sums of one that lies across: what reads that in place ([`skinny`]) has to turn them back.
+/// Is this kernel preferred for one thread's product with 64-byte vectors? The `gemm` crate is faster there, except for some
+/// rows times a large matrix, and for short sums of a column-major one, which [`skinny`] would have to transpose back.
 pub(super) fn suits_skinny<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, .. } = *product;
     if !T::IN_REGISTERS || level() != 2 || n < MAX_PANEL || k < MIN_DEPTH {
@@ -80,7 +79,7 @@ pub(super) fn suits_skinny<T: Ring>(product: &Product<T>) -> bool {
     }
 }
 
-/// Do threads share what is laid out of the right matrix?
+/// Do threads share the packed right matrix?
 pub(super) fn is_shared<T: Ring>(m: usize, n: usize, k: usize) -> bool {
     has_vectors::<T>() && m.min(n) >= MIN_SHARED && k >= MIN_DEPTH
 }
@@ -93,7 +92,7 @@ fn has_vectors<T: Ring>() -> bool {
 pub(super) fn product<S: Multiply<Acc = T> + Source<T>, T: Ring>(product: &Product<S, T>, beta: Beta) {
     let Product { m, n, k, .. } = *product;
     let (depth, height) = (depth::<T>(k), height::<T>(m, k));
-    // What one block alone meets need not be kept.
+    // Panels that only one block reads need not be kept.
     let (together, kept) =
         if height < m { (GROUP, STRIP.min(n.next_multiple_of(GROUP))) } else { (2 * GROUP, 2 * GROUP) };
     scratch::with(block::<T>(height, depth) + kept * depth + scratch_len(depth), |memory: &mut [T]| {
@@ -163,7 +162,7 @@ pub(super) fn shared<S: Multiply<Acc = T> + Source<T>, T: Ring>(product: &Produc
     });
 }
 
-/// Lay out columns of the right matrix for some depths after the other.
+/// Pack columns of the right matrix, one range of depths after another.
 fn pack_shared<'a, S: Multiply<Acc = T> + Source<T>, T: Ring>(
     slice: &Product<S, T>,
     depth: usize,
@@ -175,26 +174,26 @@ fn pack_shared<'a, S: Multiply<Acc = T> + Source<T>, T: Ring>(
         let (first, top) = (index % groups * GROUP, index / groups * depth);
         let part = slice.depths(top..slice.k.min(top + depth)).columns(first..slice.n.min(first + GROUP));
         let start = to.at((top * padded_columns(slice.n) + first * part.k) as isize);
-        // SAFETY: groups of a depth have parts of their own, all of them inside of the slice.
+        // SAFETY: each group of columns of each depth has its own disjoint part of the slice.
         let right = unsafe { std::slice::from_raw_parts_mut(start, padded_columns(part.n) * part.k) };
         scratch::with(scratch_len(depth), |scratch: &mut [T]| pack_right(&part, right, scratch));
     });
     right
 }
 
-/// Columns that are laid out for so many of a product.
+/// Number of packed columns for this many columns, including padding.
 fn padded_columns(columns: usize) -> usize {
     columns.next_multiple_of(MAX_PANEL)
 }
 
-/// Blocks of rows that threads take one after the other: small ones last, lest a thread wait for long.
+/// Blocks of rows for dynamic scheduling: small ones last, for load balance.
 fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     let mut start = 0;
     while start < m {
         let left = m - start;
         let rows = (left / (2 * num_threads())).next_multiple_of(max_rows()).clamp(SHORT, height.max(SHORT));
-        // What is left is a tile at least.
+        // The remainder is at least one tile.
         let rows = if left < rows + MIN_ROWS { left } else { rows };
         blocks.push(start..start + rows);
         start += rows;
@@ -202,24 +201,24 @@ fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
     blocks
 }
 
-/// The greatest depth at which operands are cut.
+/// The maximum depth of a block.
 fn depth<T>(k: usize) -> usize {
     let vector = if level() == 2 { 64 } else { 32 };
     let most = L1_BYTES / (VECTORS * vector + max_rows() * size_of::<T>());
     k.div_ceil(k.div_ceil(most))
 }
 
-/// The most rows of a block.
+/// The maximum rows of a block.
 fn height<T>(m: usize, k: usize) -> usize {
     m.min(L2_BYTES / (depth::<T>(k) * size_of::<T>()) / max_rows() * max_rows())
 }
 
-/// A range from zero in parts of one length, but for the last.
+/// A range from zero in parts of one length, except the last.
 fn strips(length: usize, strip: usize) -> impl Iterator<Item = Range<usize>> {
     (0..length).step_by(strip).map(move |start| start..length.min(start + strip))
 }
 
-/// Lay out columns of the right matrix.
+/// Pack columns of the right matrix.
 fn pack_right<S: Multiply<Acc = T> + Source<T>, T: Ring>(
     part: &Product<S, T>,
     to: &mut [T],
@@ -254,7 +253,7 @@ impl<S: Multiply<Acc = T>, T: Ring> VectorLoop<T> for BlockByPanels<'_, S, T> {
                     // SAFETY: inside the product's shape.
                     unsafe { tile.run::<V, FUSED>(rows.len()) };
                 } else {
-                    // SAFETY: as above.
+                    // SAFETY: inside the product's shape.
                     unsafe { edge_tile::<T, V, FUSED>(&tile, rows.len(), n - first) };
                 }
             }
@@ -262,16 +261,16 @@ impl<S: Multiply<Acc = T>, T: Ring> VectorLoop<T> for BlockByPanels<'_, S, T> {
     }
 }
 
-/// Compute some rows of a tile that reaches beyond the result, which has so many columns.
+/// Compute some rows of a tile that extends beyond the result's `columns`.
 ///
 /// # Safety
-/// As of [`Tile::run`], but for the other columns.
+/// As for [`Tile::run`], but only the columns of the result are writable.
 #[inline(always)]
 unsafe fn edge_tile<T: Ring, V: Lanes<T>, const FUSED: bool>(tile: &Tile<T>, rows: usize, columns: usize) {
     let mut sums = [T::ZERO; MAX_ROWS * MAX_PANEL];
     let width = VECTORS * V::COUNT;
     let whole = Tile { out: sums.as_mut_ptr(), out_row: width as isize, overwrite: true, ..*tile };
-    // SAFETY: the sums have room for a tile, and the result is the caller's.
+    // SAFETY: the sums hold a tile; the result is writable by this function's contract.
     unsafe {
         whole.run::<V, FUSED>(rows);
         for (row, sums) in sums.chunks_exact(width).enumerate().take(rows) {
@@ -289,7 +288,7 @@ mod tests {
     use super::*;
     use crate::product::Matrix;
 
-    /// A product of small whole numbers, by laid-out operands, of which any lies across.
+    /// A product of small integers with packed operands, row-major or column-major.
     fn check<T: Ring + Multiply<Acc = T> + std::fmt::Debug>([m, n, k]: [usize; 3], across: [bool; 2]) {
         let numbers = |rows: usize, columns: usize, seed: usize| -> Vec<T> {
             (0..rows * columns).map(|i| T::factor(((i * 7919 + seed) % 17) as f64 - 8.0)).collect()

@@ -1,4 +1,4 @@
-//! Operands are laid out in the order in which tiles read them, and widened on the way.
+//! Packing: operands are copied into the order in which tiles read them, and widened on the way.
 
 use umber_kernels_base::caches::LINE;
 use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop};
@@ -9,22 +9,22 @@ use crate::copy::{copy, pack};
 use crate::multiply::{Multiply, widen};
 use crate::product::Matrix;
 
-/// Lines that are widened together, before they are turned.
+/// Lines that are widened together before they are transposed.
 const LINES: usize = 16;
-/// Rows of a panel that are laid out together.
+/// Rows of a panel that are packed together.
 const TOGETHER: usize = 4;
 
-/// Elements of scratch that laying out so great a depth takes.
+/// Scratch elements for packing this depth.
 pub(super) fn scratch_len(depth: usize) -> usize {
     LINES * depth
 }
 
-/// Elements that a block takes. Panels lie behind it and begin at cache lines, lest each of their vectors lies across two.
+/// Elements of a packed block. Panels follow it and begin at cache lines, so that no vector load splits a line.
 pub(super) fn block<T>(rows: usize, depth: usize) -> usize {
     (rows * depth + SLACK).next_multiple_of(LINE / size_of::<T>())
 }
 
-/// Lay out a block of the left matrix: tile after tile, and of each tile the elements of one depth side by side.
+/// Pack a block of the left matrix: tile after tile, with the elements of one depth of a tile contiguous.
 pub(super) fn pack_left<S: Multiply<Acc = T>, T: Ring>(
     from: Matrix<S>,
     rows: usize,
@@ -66,7 +66,7 @@ fn pack_tile<S: Multiply<Acc = T>, T: Ring, const H: usize>(
     unsafe { interleave::<T, H>(start, line, depth, to) };
 }
 
-/// Lay out columns of the right matrix: panel after panel, whose rows are two vectors; what there are no columns for is zero.
+/// Packs columns of the right matrix: panel after panel, whose rows are two vectors, padded with zeros.
 pub(super) struct Columns<'a, S, T> {
     pub(super) from: Matrix<S>,
     pub(super) depth: usize,
@@ -96,7 +96,7 @@ impl<S: Multiply<Acc = T> + Source<T>, T: Ring> VectorLoop<T> for Columns<'_, S,
     }
 }
 
-/// Lay out whole panels, whose rows are dense.
+/// Pack whole panels from dense rows.
 #[inline(always)]
 fn pack_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize, panels: &mut [T]) {
     let width = VECTORS * V::COUNT;
@@ -118,7 +118,7 @@ fn pack_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize
     }
 }
 
-/// Lay out one panel.
+/// Pack one panel.
 fn pack_panel<S: Multiply<Acc = T>, T: Ring>(
     from: Matrix<S>,
     depth: usize,

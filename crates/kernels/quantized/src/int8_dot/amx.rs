@@ -1,5 +1,5 @@
-//! More rows by tiles of bytes (AMX): what the codes of 16 columns and the digits of 16 rows sum up to in a group is a tile for each
-//! place.
+//! More rows by tiles of bytes (AMX): what the codes of 16 columns and the digits of 16 rows sum up to in a group is a tile for
+//! each place.
 //!
 //! Codes are the left operand, a column in each row of a tile; digits are the right one, and lie as its tiles do.
 
@@ -20,7 +20,7 @@ use crate::LARGEST_GROUP;
 use crate::codes::codes;
 use crate::qgemm::QGemm;
 
-/// The most columns of a job, whose codes stay in the second cache.
+/// The most columns of a job, whose codes stay in L2.
 const STRIP: usize = 4 * SIDE;
 /// The most places of digits.
 const MAX_LIMBS: usize = 4;
@@ -33,8 +33,8 @@ pub(super) fn is_suitable(product: &QGemm) -> bool {
 /// A product whose left rows are laid out.
 struct Job<'a, const D: usize> {
     product: &'a QGemm<'a>,
-    /// For each 16 rows and group: digits as the tiles of each step and place, what the middle of the codes makes of them ("beginnings")
-    /// by place and row, units and sums by row.
+    /// For each 16 rows and group: digits as the tiles of each step and place, what the middle of the codes makes of them
+    /// ("beginnings") by place and row, units and sums by row.
     packed_rows: PackedRows<'a>,
 }
 

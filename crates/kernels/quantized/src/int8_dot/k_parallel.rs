@@ -1,5 +1,5 @@
-//! A few rows: a vector of packed bytes holds a code at every step of a shift, and meets digits laid out in that order. Codes that
-//! lie across bytes are moved to bytes of their own first.
+//! Kernel for a few rows: every shift of a vector of packed bytes yields one code per byte, and the limbs are packed in that
+//! order. Codes that straddle bytes are unpacked to whole bytes first.
 
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -23,12 +23,12 @@ use crate::unpack_bits::{self, BitUnpacker, block_bytes, crosses_bytes};
 
 /// Columns worked on together, which share the digits that are read.
 const COLUMNS: usize = 8;
-/// As many of them share what is read of [`has_uniform_initial_sums`] begun sums: of more columns, whose bytes are a power of two apart, the
-/// processor keeps too few in the first cache beside the digits.
+/// As many of them share what is read of [`has_uniform_initial_sums`] begun sums: of more columns, whose bytes are a power of two
+/// apart, the processor keeps too few in L1 beside the digits.
 const HALF: usize = COLUMNS / 2;
 
 /// Do all lanes of a vector of codes begin with the same sums? Then those of a place are one number, not a vector, which leaves
-/// room in the first cache. The middle of codes of 8 bits is a multiple of the lanes, so that nothing is left over.
+/// room in L1. The middle of codes of 8 bits is a multiple of the lanes, so that nothing is left over.
 const fn has_uniform_initial_sums(kind: u8, is_whole: bool) -> bool {
     kind == INT8 && is_whole
 }
@@ -79,11 +79,11 @@ pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
         rows * blocks * D * LANES,
         rows * groups,
         |mut packed_rows| {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { pack_rows::<D>(product, blocks, groups, &mut packed_rows) };
             let job = Job::<D> { product, packed_rows, groups, limb_offsets };
             parallel_ranges(columns, BYTES_PER_JOB / row_bytes + 1, |part| {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe {
                     match (kind(format), group_bytes >= BYTES) {
                         (INT1, _) => job.columns::<INT1, false>(part),
@@ -148,7 +148,8 @@ fn pack_rows<const D: usize>(product: &QGemm, blocks: usize, groups: usize, pack
     }
 }
 
-/// Lay out the digits of a group, whose codes are at some bytes of their row: first those that meet the lowest codes of the bytes.
+/// Lay out the digits of a group, whose codes are at some bytes of their row: first those that meet the lowest codes of the
+/// bytes.
 #[inline(always)]
 fn pack<const STEPS: usize, const D: usize>(
     limbs_of_group: &Limbs<D>,
@@ -223,8 +224,9 @@ impl<const D: usize> Job<'_, D> {
         });
     }
 
-    /// What sums of products with the codes of `C` columns are multiplied by, for each group; answers what the rest of the
-    /// weights adds, in some lane, and a bit for each column: whether its codes are counted from their middle then ([`uses_zero_point`]).
+    /// What sums of products with the codes of `C` columns are multiplied by, for each group; returns what the rest of the
+    /// weights adds, in some lane, and a bit for each column: whether its codes are counted from their middle then
+    /// ([`uses_zero_point`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn factors<const C: usize>(
@@ -386,8 +388,8 @@ impl<const D: usize> Job<'_, D> {
     }
 }
 
-/// The next codes of a row of which `rest` bytes are left, several steps of them or, of those that lie across bytes, a code a byte;
-/// where one group fills a vector (`WHOLE`), so do the packed bytes, if those are whole numbers of codes.
+/// The next codes of a row of which `rest` bytes are left, several steps of them or, of those that lie across bytes, a code a
+/// byte; where one group fills a vector (`WHOLE`), so do the packed bytes, if those are whole numbers of codes.
 ///
 /// # Safety
 /// The row can be read, and the processor has what [`is_suitable`] asks for.

@@ -17,7 +17,7 @@ use crate::LARGEST_GROUP;
 use crate::codes::{as_bytes, codes};
 use crate::qgemm::QGemm;
 
-/// The most columns of a job, whose codes stay in the second cache.
+/// The most columns of a job, whose codes stay in L2.
 const STRIP: usize = 48;
 /// Vectors of rows in a tile, but for the last one.
 const VECTORS: usize = 2;
@@ -25,7 +25,7 @@ const VECTORS: usize = 2;
 const SUMS: usize = 24;
 /// The columns of jobs, but for the last one, are a multiple of this, so that no tile has fewer than it could.
 const COLUMN_MULTIPLE: usize = 24;
-/// Depth worked on at a time: the digits of a tile stay in the first cache.
+/// Depth worked on at a time: the digits of a tile stay in L1.
 const DEPTH: usize = 128;
 
 /// A product whose left rows are laid out.
@@ -43,12 +43,12 @@ pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
     let (depth, groups, columns) = (product.depth(), product.quantized.groups, product.columns);
     let lanes = product.rows.next_multiple_of(LANES);
     PackedRows::with(lanes * depth * D, lanes * groups * D, lanes * groups, |mut packed_rows| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { pack::<D>(product, &mut packed_rows) };
         let job = Job::<D> { product, packed_rows };
         let strip = columns.div_ceil(num_threads()).next_multiple_of(COLUMN_MULTIPLE).min(STRIP);
         parallel_for(columns.div_ceil(strip), |i| {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { job.columns(i * strip..columns.min((i + 1) * strip)) };
         });
     });
@@ -197,7 +197,8 @@ impl<const D: usize> Job<'_, D> {
         });
     }
 
-    /// All columns, `C` at a time, of a tile of `V` vectors. Codes count from the middle, but for those of some columns if they are
+    /// All columns, `C` at a time, of a tile of `V` vectors. Codes count from the middle, but for those of some columns if they
+    /// are
     /// `MIXED`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn tile<const V: usize, const C: usize, const MIXED: bool>(

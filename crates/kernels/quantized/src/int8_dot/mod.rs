@@ -1,13 +1,13 @@
-//! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI, AMX).
+//! Fixed-point products with a transposed quantised matrix, for processors with int8 dot products (AVX-512 VNNI, AMX).
 //!
-//! Codes are whole numbers, or stand for floats of four bits, which are halves of whole numbers.
-//! A group of a left row is a power of two times whole numbers, of three digits each where no number is much larger than its
-//! neighbours, else of four. What the codes of a group and the digits of one place sum up to is exact, also of codes that are
-//! counted from their middle, so that little cancels when biases are added; rounded are only the numbers themselves, of three
-//! digits as finely as the largest of their group is, of four 256 times finer, and the sums over groups. Where most numbers are
-//! not far below the largest of their group, that is as good as float32; other rows are left to floats. Nothing is read into
-//! floats here. [`k_parallel`] has a few rows, whose lanes lie along the depth; [`m_parallel`] has more, one in each lane, unless there are tiles
-//! of bytes ([`amx`]). All lay out the left rows first ([`packed_rows`]).
+//! Codes are integers, or FP4 (E2M1) values, which are halves of integers. Each group of a left row is a power of two times
+//! integers, split into three int8 limbs if no element is much larger than its neighbours, else into four. The products of a
+//! group's codes with one limb accumulate exactly in int32. Codes are centred, so that adding biases causes little
+//! cancellation. Rounding occurs only in the split and in the sums over groups: three limbs round as finely as the largest
+//! element of the group is rounded, four 256 times finer. Where most elements are not far below the maximum of their group,
+//! this is as accurate as float32; other rows use the float kernels. No code is converted to float here. [`k_parallel`]
+//! handles a few rows, with SIMD lanes along the depth; [`m_parallel`] more rows, one per lane, unless the processor has AMX
+//! ([`amx`]). All pack the left rows first ([`packed_rows`]).
 
 mod amx;
 mod k_parallel;
@@ -76,8 +76,8 @@ fn has_safe_exponent(row: &[f32]) -> bool {
 }
 
 /// Are the numbers of all groups near enough to each other for three digits? What those leave away, up to 2^-23 of the largest,
-/// is then as little as float32 rounds away from a sum of such numbers, unless few of the weights are other than zero, which those
-/// without biases often are exactly.
+/// is then as little as float32 rounds away from a sum of such numbers, unless few of the weights are other than zero, which
+/// those without biases often are exactly.
 fn needs_three_limbs(product: &QGemm) -> bool {
     /// The largest number, in means of the magnitudes of its group.
     const MAX_RATIO: f32 = 8.0;
@@ -107,7 +107,7 @@ fn power(exponent: i32) -> f32 {
 /// The digits of a group: those of each place, the highest first.
 type Limbs<const D: usize> = [[i8; LARGEST_GROUP]; D];
 
-/// Write the digits of a group; answers what 1 in the second place stands for where it meets a code one above the middle.
+/// Write the digits of a group; returns what 1 in the second place stands for where it meets a code one above the middle.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn to_limbs<const D: usize>(format: Quantization, group: &[f32], limbs: &mut Limbs<D>) -> f32 {
@@ -120,7 +120,7 @@ fn to_limbs<const D: usize>(format: Quantization, group: &[f32], limbs: &mut Lim
         let numbers = unsafe { _mm512_maskz_loadu_ps(mask, numbers.as_ptr()) };
         let mut rest = _mm512_cvtps_epi32(_mm512_mul_ps(numbers, scale));
         for limbs in limbs.iter_mut().rev() {
-            // SAFETY: room for so many digits, which is a multiple of the lanes.
+            // SAFETY: space for so many digits, which is a multiple of the lanes.
             unsafe {
                 _mm_storeu_si128(limbs.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(rest));
             };
@@ -156,8 +156,8 @@ fn zero_point(format: Quantization) -> u8 {
     }
 }
 
-/// May sums begin at zero where all codes of a group come together in a lane, and leave the other bits of [`THIRD_LIMB_BIAS`] and [`FOURTH_LIMB_BIAS`]
-/// alone?
+/// May sums begin at zero where all codes of a group come together in a lane, and leave the other bits of [`THIRD_LIMB_BIAS`] and
+/// [`FOURTH_LIMB_BIAS`] alone?
 fn fits_from_zero<const D: usize>(format: Quantization) -> bool {
     let offset = if D == 4 { FOURTH_LIMB_BIAS as usize * 256 } else { 0 };
     format.group_size() * ((1 << format.bits()) - 1) * 128 + offset < 1 << 22
@@ -165,8 +165,8 @@ fn fits_from_zero<const D: usize>(format: Quantization) -> bool {
 
 /// Are the codes of a column counted from their middle, not from zero?
 ///
-/// What is summed apart, and mostly cancels, is rounded where it is large: where weights have one sign, and so little of a bias, codes
-/// are better counted from zero.
+/// What is summed apart, and mostly cancels, is rounded where it is large: where weights have one sign, and so little of a bias,
+/// codes are better counted from zero.
 #[inline(always)]
 fn uses_zero_point(format: Quantization, scales: &[f32], biases: &[f32]) -> bool {
     let zero_point = f32::from(zero_point(format));
@@ -179,7 +179,7 @@ fn uses_zero_point(format: Quantization, scales: &[f32], biases: &[f32]) -> bool
     gains.iter().sum::<f32>() >= 0.0
 }
 
-/// Biases for the codes of a column, which are counted from zero where they should and may be; answers whether from their middle.
+/// Biases for the codes of a column, which are counted from zero where they should and may be; returns whether from their middle.
 /// Floats of four bits have no biases, and their middle is zero.
 #[inline(always)]
 fn apply_zero_point<const D: usize>(format: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
@@ -219,8 +219,8 @@ fn zero_point_sums<const D: usize>(
     sums
 }
 
-/// What sums over digits begin with, in each place: what codes would add that are all in the middle, negative, so that codes count
-/// from it.
+/// What sums over digits begin with, in each place: what codes would add that are all in the middle, negative, so that codes
+/// count from it.
 ///
 /// What the second place would begin with is left to its neighbours: so its sums may go on from those of the first, shifted.
 /// From the third on they are bits of floats, as [`combine_limbs`] takes them.
@@ -308,7 +308,7 @@ mod tests {
         // SAFETY: the processor has the instructions.
         let limb_scale =
             f64::from(unsafe { to_limbs(format, values, &mut limbs) }) * 256f64.powi(2 - D as i32);
-        // Half of what 1 stands for, which is chosen with room for the highest digit.
+        // Half of what 1 stands for, which is chosen with space for the highest digit.
         let bound = f64::from(max_abs(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
         for (i, value) in values.iter().enumerate() {
             let number = limbs.iter().fold(0, |sum: i64, limb| 256 * sum + i64::from(limb[i]));

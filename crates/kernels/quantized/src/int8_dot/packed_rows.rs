@@ -15,7 +15,7 @@ pub(super) struct PackedRows<'a> {
 }
 
 impl PackedRows<'_> {
-    /// Call `body` with room for so many digits, beginnings and groups, which holds anything.
+    /// Call `body` with space for so many digits, beginnings and groups, which holds anything.
     pub(super) fn with<R>(
         limbs: usize,
         initial_sums: usize,

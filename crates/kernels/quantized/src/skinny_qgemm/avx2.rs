@@ -8,7 +8,7 @@ use super::{Job, QGemm, bytes_of_four, with_packed_rows};
 use crate::kinds::{FP4, FP8, bits_of, table, unit_of};
 
 pub(super) unsafe fn run(product: &QGemm, kind: u8) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     with_packed_rows::<__m256>(product, kind, |job, part, scratch| unsafe {
         columns_of_kind(job, kind, part, scratch);
     });
@@ -16,7 +16,7 @@ pub(super) unsafe fn run(product: &QGemm, kind: u8) {
 
 #[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn columns_of_kind(job: &Job, kind: u8, part: Range<usize>, scratch: &mut [f32]) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { job.dispatch::<__m256>(kind, part, scratch) };
 }
 
@@ -27,7 +27,7 @@ impl Codes for __m256 {
 
     #[inline(always)]
     unsafe fn words(from: *const u32) -> __m256i {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
 
@@ -44,7 +44,8 @@ impl Codes for __m256 {
             let high = _mm_loadu_si128(from.byte_add(behind).cast());
             let bytes = const { bytes_of_four(unit_of(KIND)) };
             let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
-            // The upper units begin in the middle, of which `behind` bytes are left out. What is no place has its highest bit set still.
+            // The upper units begin in the middle, of which `behind` bytes are left out. What is no place has its highest bit set
+            // still.
             let later = _mm_add_epi8(bytes, _mm_set1_epi8((unit / 2 - behind) as i8));
             let words = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), _mm256_set_m128i(later, bytes));
             if unit.is_multiple_of(8) {
@@ -135,7 +136,7 @@ impl Codes for __m256 {
 
     #[inline(always)]
     unsafe fn gather(from: *const f32, permutation: __m256i) -> __m256 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), permutation) }
     }
 }

@@ -8,7 +8,7 @@ use super::{Job, QGemm, bytes_of_four, with_packed_rows};
 use crate::kinds::{FP4, FP8, INT1, INT2, INT3, INT4, INT5, bits_of, table, unit_of};
 
 pub(super) unsafe fn run(product: &QGemm, kind: u8) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     with_packed_rows::<__m512>(product, kind, |job, part, scratch| unsafe {
         columns_of_kind(job, kind, part, scratch);
     });
@@ -16,7 +16,7 @@ pub(super) unsafe fn run(product: &QGemm, kind: u8) {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 unsafe fn columns_of_kind(job: &Job, kind: u8, part: Range<usize>, scratch: &mut [f32]) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { job.dispatch::<__m512>(kind, part, scratch) };
 }
 
@@ -49,7 +49,7 @@ impl Codes for __m512 {
 
     #[inline(always)]
     unsafe fn words(from: *const u32) -> __m512i {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm512_loadu_si512(from.cast()) }
     }
 
@@ -142,7 +142,7 @@ impl Codes for __m512 {
 
     #[inline(always)]
     unsafe fn gather(from: *const f32, permutation: __m512i) -> __m512 {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm512_permutexvar_ps(permutation, _mm512_loadu_ps(from)) }
     }
 }

@@ -7,15 +7,16 @@ use crate::kinds::FP8;
 /// A vector of floats, and the words whose codes it can hold.
 pub(super) trait Codes: Lanes<f32> {
     type Words: Copy;
-    /// Are codes that stand for whole numbers worth taking where they lie in their words, without a shift but for those at the upper end?
-    /// The left rows are laid out divided by what the places are worth.
+    /// Are codes that stand for whole numbers worth taking where they lie in their words, without a shift but for those at the
+    /// upper end? The left rows are laid out divided by what the places are worth.
     const UNSHIFTED: bool = false;
     /// Read words.
     ///
     /// # Safety
     /// There are so many.
     unsafe fn words(from: *const u32) -> Self::Words;
-    /// Read a vector's words of so many bits as a kind says, which follow each other without gaps; the bits above them may be any.
+    /// Read a vector's words of so many bits as a kind says, which follow each other without gaps; the bits above them may be
+    /// any.
     ///
     /// # Safety
     /// There are so many bits.

@@ -2,7 +2,8 @@
 //!
 //! A vector of words holds a code at every step of a shift; the left rows are laid out beforehand so that what meets those codes
 //! is a vector too. Sums of a group are scaled once; biases meet the sums of the left rows over groups. Where that would cost
-//! digits, codes are made weights before they are multiplied. Without AVX2 matrices are read into floats however few the rows are.
+//! digits, codes are made weights before they are multiplied. Without AVX2 matrices are read into floats however few the rows
+//! are.
 
 mod avx2;
 mod avx512;
@@ -26,7 +27,8 @@ use codes::Codes;
 pub(super) const MAX_ROWS: usize = 12;
 /// Numbers of the left rows from this size on are multiplied by weights only.
 const LARGE: f32 = 1e18;
-/// Rows whose largest number is less than this, and not zero, would lose digits if they were divided by what places in a word are worth.
+/// Rows whose largest number is less than this, and not zero, would lose digits if they were divided by what places in a word are
+/// worth.
 const SMALL: f32 = 1e-18;
 /// Rows worked on together.
 const ROWS_PER_PASS: usize = 4;
@@ -89,7 +91,8 @@ struct Job<'a> {
     needs_weights: bool,
 }
 
-/// Lay out the left rows for vectors `V`, and call `run` with parts of the columns and room for their scales and biases, on all threads.
+/// Lay out the left rows for vectors `V`, and call `run` with parts of the columns and space for their scales and biases, on all
+/// threads.
 fn with_packed_rows<V: Codes>(
     product: &QGemm,
     kind: u8,
@@ -137,7 +140,8 @@ fn with_packed_rows<V: Codes>(
     });
 }
 
-/// The bytes of four units of so many bits that follow each other, each in a word; the half of a byte before a unit comes with it.
+/// The bytes of four units of so many bits that follow each other, each in a word; the half of a byte before a unit comes with
+/// it.
 const fn bytes_of_four(unit: usize) -> [i8; 16] {
     let mut bytes = [i8::MIN; 16];
     let mut i = 0;
@@ -179,7 +183,7 @@ impl Job<'_> {
         }
     }
 
-    /// Compute some columns, in the room for their scales and biases.
+    /// Compute some columns, in the space for their scales and biases.
     #[inline(always)]
     fn columns<V: Codes, const KIND: u8, const WEIGHTS: bool>(
         &self,
@@ -292,7 +296,7 @@ impl Job<'_> {
     ) -> [V; C] {
         let mut gather_factors = [V::splat(0.0); C];
         for (c, gather_factors) in gather_factors.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             *gather_factors = unsafe { V::gather(of.as_ptr().wrapping_add(c * self.groups + group), at) };
         }
         gather_factors
@@ -321,7 +325,7 @@ impl Job<'_> {
         // Loops, since closures that iterators call need not be inlined.
         let mut words = [lane_groups; C];
         for (words, start) in words.iter_mut().zip(starts) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             *words = unsafe { V::units::<KIND>(start) };
         }
         let group = (block * steps * V::COUNT) >> log_size;

@@ -76,7 +76,7 @@ const MAX_GROUP: usize = INTERLEAVE * 16;
 /// Counters that are not worth a group.
 const MIN_GROUP: usize = 8;
 
-/// Hash the counters from `counter` on, but for a few that may be left; answers how many are done.
+/// Hash the counters from `counter` on, but for a few that may be left; returns how many are done.
 pub(super) fn hash(
     level: usize,
     key: [u32; 2],

@@ -120,7 +120,7 @@ fn fold_items(task: &Task, results: Loop<2>, cut: &Cut, items: Range<usize>) {
     for item in items {
         let Place { src, dst, width } = place(task, results, cut, item);
         let totals = Totals { start: slots.0.as_mut_ptr().cast(), width };
-        // SAFETY: there is room for a tile of totals.
+        // SAFETY: there is space for a tile of totals.
         unsafe { (task.kernels.clear)(totals.start, width) };
         fold_tile(task, src, results.strides[0], 0..rows, cut.merged, totals);
         // SAFETY: the place comes from the layout of the destination; tasks have disjoint results.
@@ -178,7 +178,7 @@ fn fold_merged(task: &Task, src: *const u8, range: Range<usize>, merged: usize, 
     let first = range.start * width;
     let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); TILE]);
     let wide = Totals { start: slots.0.as_mut_ptr().cast(), width: width * merged };
-    // SAFETY: there is room for a tile of totals, and rows are joined up to half of that.
+    // SAFETY: there is space for a tile of totals, and rows are joined up to half of that.
     unsafe { (kernels.clear)(wide.start, wide.width) };
     let mut steps = StridedLoops::new(&[], [&[]]);
     steps.push(Loop { length: rows, strides: [wide.width as isize] });

@@ -79,9 +79,9 @@ pub(crate) trait Fold: 'static {
             *total = Self::accumulate(*total, Self::tree(|k| block[k * N + j]));
         }
     }
-    /// Are vectors absorbed one after another where there is no whole block, and, if totals are wider than lanes, rows of strips of
-    /// columns? Elsewhere, the compiler makes a loop that gathers what each of their places has in all of them. Of floats that are
-    /// widened in many steps it makes vectors, and nothing good of more than one of them at a time.
+    /// Accumulate whole vectors in sequence where there is no full block, and rows of column strips if totals are wider than
+    /// lanes? Otherwise the compiler emits a loop that gathers element by element. Floats whose widening takes many steps
+    /// vectorise only one vector at a time.
     const SEQUENTIAL: bool =
         <Self::In as Element>::DTYPE.is_half() && size_of::<Self::Lane>() > size_of::<Self::In>();
     /// Totals absorb less than a block.

@@ -1,7 +1,7 @@
-//! The loops of a reduction that know its types, behind pointers to functions that do not.
+//! Type-erased inner loops of reductions.
 //!
-//! Only these are compiled for every kind, dtype and set of instructions; what walks over axes and shares the work is
-//! compiled once.
+//! Only these are monomorphised per kind, dtype and instruction set; iteration over axes and work splitting are compiled
+//! once.
 
 use std::ops::Div;
 
@@ -133,14 +133,14 @@ impl KernelTable {
 unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
     let totals = totals.cast::<F::Total>();
     for i in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { totals.add(i).write(F::IDENTITY) };
     }
 }
 
 unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
     let total = total.cast::<F::Total>();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut more = [F::IDENTITY];
         fold_runs::<F>(run.cast(), 0, length, &mut more, RunOrder::AtPlaces);
@@ -157,7 +157,7 @@ unsafe fn runs<F: Fold>(runs: Runs) {
     let part = if is_apart { runs.count / STREAMS } else { 0 };
     for i in 0..part as isize {
         let place = |k: usize| i + (k * part) as isize;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let starts = array_of(|k| src.wrapping_offset(place(k) * runs.stride));
             for (k, total) in fold_interleaved::<F>(starts, runs.length).into_iter().enumerate() {
@@ -169,7 +169,7 @@ unsafe fn runs<F: Fold>(runs: Runs) {
     for first in (part * STREAMS..runs.count).step_by(BATCH) {
         let totals = &mut totals[..BATCH.min(runs.count - first)];
         let src = src.wrapping_offset(first as isize * runs.stride);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals, RunOrder::InOrder) };
         for (i, &total) in (first as isize..).zip(&*totals) {
             // SAFETY: as above.
@@ -216,7 +216,7 @@ unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, wi
 unsafe fn windows<F: Fold>(windows: Windows) {
     vectors_for::<F, _>(
         #[inline(always)]
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         move || unsafe { fold_windows::<F>(&windows) },
     );
 }
@@ -224,7 +224,7 @@ unsafe fn windows<F: Fold>(windows: Windows) {
 unsafe fn combine<F: Fold>(totals: *mut u8, more: *const u8, count: usize) {
     let (totals, more) = (totals.cast::<F::Total>(), more.cast::<F::Total>());
     for i in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { *totals.add(i) = F::combine(*totals.add(i), *more.add(i)) };
     }
 }
@@ -238,13 +238,13 @@ fn finished<F: Fold>(total: F::Total, elements: usize) -> F::Out {
 unsafe fn finish<F: Fold>(totals: *const u8, count: usize, dst: *mut u8, stride: isize, elements: usize) {
     let (totals, dst) = (totals.cast::<F::Total>(), dst.cast::<F::Out>());
     for i in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { dst.offset(i as isize * stride).write(finished::<F>(*totals.add(i), elements)) };
     }
 }
 
 unsafe fn is_absorbing<F: Fold>(total: *const u8) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     F::is_absorbing(unsafe { *total.cast::<F::Total>() })
 }
 
@@ -263,7 +263,7 @@ fn accumulate_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     }
 }
 
-/// [`accumulate_eight`] for whole strips of columns; answers how many columns these are.
+/// [`accumulate_eight`] for whole strips of columns; returns how many columns these are.
 #[inline(always)]
 fn accumulate_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> usize {
     for (i, totals) in totals.chunks_exact_mut(STRIP).enumerate() {
@@ -275,8 +275,8 @@ fn accumulate_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -
     totals.len() / STRIP * STRIP
 }
 
-/// The lanes of a strip of eight rows, one row after the other, in an array by itself: the compiler makes vectors of as many lanes as
-/// fit, not of as many as totals fit.
+/// The lanes of a strip of eight rows, one row after the other, in an array by itself: the compiler makes vectors of as many
+/// lanes as fit, not of as many as totals fit.
 #[inline(always)]
 fn lanes_of_eight<F: Fold>(rows: [&[F::In; STRIP]; TREE]) -> [F::Lane; STRIP] {
     let mut lanes: [F::Lane; STRIP] = array_of(|j| F::load(rows[0][j]));
@@ -301,7 +301,7 @@ fn accumulate_one<F: Fold>(row: &[F::In], totals: &mut [F::Total]) {
 /// They are readable.
 #[inline(always)]
 unsafe fn lane_of_four<F: Fold>([a, b, c, d]: [*const F::In; 4], place: usize) -> F::Lane {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         F::merge(
             F::merge(F::load(*a.add(place)), F::load(*b.add(place))),
@@ -322,7 +322,7 @@ unsafe fn fold_windows<F: Fold>(windows: &Windows) {
             let row = |offset: isize| src.wrapping_offset(pile * windows.stride + offset).wrapping_add(first);
             let to = dst.wrapping_offset(pile * windows.dst_stride).wrapping_add(first);
             let mut offsets = windows.offsets;
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe {
                 if let &[a, b, c, d] = offsets {
                     let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
@@ -369,7 +369,7 @@ unsafe fn fold_windows<F: Fold>(windows: &Windows) {
 /// The runs are readable.
 #[inline(always)]
 unsafe fn fold_interleaved<F: Fold>(starts: [*const F::In; STREAMS], length: usize) -> [F::Total; STREAMS] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     let runs = array_of(|k| unsafe { std::slice::from_raw_parts(starts[k], length) });
     fold_side_by_side::<F, 16>(runs)
 }
@@ -416,7 +416,7 @@ unsafe fn fold_runs<F: Fold>(
     totals: &mut [F::Total],
     order: RunOrder,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     let run =
         |i: usize| unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
     if length < MIN_RUN {
@@ -454,7 +454,7 @@ unsafe fn fold_long_or_short_runs<F: Fold, const N: usize>(
     totals: &mut [F::Total],
     order: RunOrder,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         if F::SEPARATE_TOTALS && length < TREE * N {
             fold_short_runs::<F, N>(src, stride, length, totals);
@@ -476,7 +476,7 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
     totals: &mut [F::Total],
     order: RunOrder,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     let run =
         |i: usize| unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
     if !(has_vectors() && const { !matches!(F::VECTORS, Vectors::None) }) {
@@ -521,7 +521,7 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
                 let mut lanes = Aligned([[F::IDENTITY; N]; GROUP]);
                 let first = (group * GROUP) as isize;
                 for (i, lanes) in (first..).zip(&mut lanes.0[..totals.len()]) {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller of this function.
                     let run = unsafe { std::slice::from_raw_parts(src.wrapping_offset(i * stride), length) };
                     F::accumulate_tail(run, lanes);
                 }
@@ -558,8 +558,8 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], order: RunOrder) -> F::Tot
     tree_reduce(totals, F::combine)
 }
 
-/// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does not
-/// reach what follows by itself.
+/// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does
+/// not reach what follows by itself.
 #[inline(always)]
 fn prefetch_ahead<T>(block: &[T], distance: isize) {
     if const { size_of::<T>() <= 2 } {
@@ -567,8 +567,8 @@ fn prefetch_ahead<T>(block: &[T], distance: isize) {
     }
 }
 
-/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies at
-/// the same places is asked for.
+/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies
+/// at the same places is asked for.
 #[inline(always)]
 fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], stride: isize) -> [F::Total; 2] {
     let mut totals = Aligned([[F::IDENTITY; N]; 2]);

@@ -1,7 +1,8 @@
 //! Means whose sums leave the range on the way.
 //!
-//! Sums of a few float32 or bfloat16 are taken in float32, and all sums in float64: means of elements near the greatest number may
-//! come out infinite. Such results, which cost nothing to notice, are computed anew from elements in float64 that are scaled down.
+//! Sums of a few float32 or bfloat16 are taken in float32, and all sums in float64: means of elements near the greatest number
+//! may come out infinite. Such results, which cost nothing to notice, are computed anew from elements in float64 that are scaled
+//! down.
 
 use num_complex::Complex;
 use umber_kernels_base::shared::Target;

@@ -2,8 +2,8 @@
 //!
 //! `fold.rs` says what a kind of reduction does to elements of a dtype, `kernels.rs` does it to many. `rows.rs` folds
 //! elements that lie side by side into one result; `columns.rs` folds many neighbouring results at once, one row of
-//! elements after another; `prologue.rs` folds elements that a program computes, in either way. This file chooses between them by the strides, and splits the work. How it is split depends
-//! on shapes only, so results do not depend on the number of threads.
+//! elements after another; `prologue.rs` folds elements that a program computes, in either way. This file chooses between them by
+//! the strides, and splits the work. How it is split depends on shapes only, so results do not depend on the number of threads.
 
 mod columns;
 pub(crate) mod fold;
@@ -285,7 +285,7 @@ fn parts(results: usize, work: usize) -> usize {
     if results >= MIN_RESULTS { 1 } else { (work / GRAIN).clamp(1, MAX_PARTS) }
 }
 
-/// Totals side by side, in memory with room for them.
+/// Totals side by side, in memory with space for them.
 #[derive(Clone, Copy)]
 struct Totals {
     start: *mut u8,

@@ -122,7 +122,7 @@ fn sort(inputs: &[View], shape: &[usize], axes: &[usize]) -> Axes {
 fn finish_empty(kernels: &KernelTable, outer: &StridedLoops<1>, results: Loop<1>, dst: Target<u8>) {
     let mut slots: TotalSlot = 0;
     let total = std::ptr::from_mut(&mut slots).cast::<u8>();
-    // SAFETY: there is room for a total.
+    // SAFETY: there is space for a total.
     unsafe { (kernels.clear)(total, 1) };
     outer.walk(0..outer.count(), |[at]| {
         for i in 0..results.length as isize {
@@ -202,7 +202,7 @@ impl Task<'_> {
         let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); LONG_TOTALS]);
         let wide = slots.0.as_mut_ptr().cast::<u8>();
         let total_at = |i: usize| wide.wrapping_add(i * kernels.total_size);
-        // SAFETY: there is room for these totals.
+        // SAFETY: there is space for these totals.
         unsafe { (kernels.clear)(wide, LONG_TOTALS) };
         producer.produce(start, range.len(), |piece, _, length| {
             let whole = length / (8 * LONG_TOTALS) * (8 * LONG_TOTALS);
@@ -276,7 +276,7 @@ impl Task<'_> {
                 for item in range {
                     let Results { dst, width, stride } = columns.results_of(item);
                     let totals = Totals { start: slots.0.as_mut_ptr().cast(), width };
-                    // SAFETY: there is room for a tile of totals; results lie in the layout of the destination, and
+                    // SAFETY: there is space for a tile of totals; results lie in the layout of the destination, and
                     // tasks have disjoint ones.
                     unsafe { (self.kernels.clear)(totals.start, width) };
                     columns.fold(producer, item, 0..self.work, totals);

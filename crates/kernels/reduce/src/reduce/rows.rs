@@ -126,7 +126,7 @@ pub(super) fn collect(size: usize, src: *const u8, stride: isize, count: usize, 
 
 fn collect_typed<T: Copy>(src: *const T, stride: isize, count: usize, dst: *mut T) {
     for i in 0..count {
-        // SAFETY: callers pass elements that the layout of the source holds, and a stage with room for them.
+        // SAFETY: callers pass elements that the layout of the source holds, and a stage with space for them.
         unsafe { dst.add(i).write(*src.offset(i as isize * stride)) };
     }
 }

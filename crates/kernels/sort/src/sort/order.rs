@@ -81,7 +81,7 @@ pub(super) fn needs_spare<I: Item>(count: usize) -> bool {
     count >= MIN_RADIX && I::HAS_DIGITS && !I::has_vectors()
 }
 
-/// Sort items, which differ in `bits` only if places are left out; `spare` has room for as many, if [`needs_spare`] says so.
+/// Sort items, which differ in `bits` only if places are left out; `spare` has space for as many, if [`needs_spare`] says so.
 pub(super) fn sort_items<I: Item>(items: &mut ScratchVec<I>, spare: &mut ScratchVec<I>, bits: Range<u32>) {
     if I::sort_with_vectors(items) {
         return;

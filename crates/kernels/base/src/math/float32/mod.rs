@@ -16,8 +16,8 @@ use crate::isa::Isa;
 /// Coefficients of long polynomials.
 const LONG: usize = 6;
 
-/// The polynomial with these coefficients, lowest power first. Long ones are made of those of even and of odd powers, side by side:
-/// what waits for what is then half as long.
+/// The polynomial with these coefficients, lowest power first. Long ones are made of those of even and of odd powers, side by
+/// side: what waits for what is then half as long.
 #[inline(always)]
 fn poly<I: Isa, const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     let horner = |x: f32, last: usize, step: usize| {

@@ -34,8 +34,8 @@ pub fn erfinv_is_central(x: f32) -> bool {
     x.abs() <= 0.9966
 }
 
-/// The number whose error function is `x`, away from the ends: `x` times a polynomial in `w = -log(1 - x²)` up to five, as in Giles,
-/// "Approximating the erfinv function" (GPU Computing Gems 2, 2011), with coefficients of our own.
+/// The number whose error function is `x`, away from the ends: `x` times a polynomial in `w = -log(1 - x²)` up to five, as in
+/// Giles, "Approximating the erfinv function" (GPU Computing Gems 2, 2011), with coefficients of our own.
 #[inline(always)]
 pub fn erfinv_central<I: Isa>(x: f32) -> f32 {
     let t = -log_plus::<I>(I::fma32(-x, x, 1.0), 1.0);

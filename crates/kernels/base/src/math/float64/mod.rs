@@ -45,7 +45,7 @@ pub fn exponent(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() { 0.0 } else { e }
 }
 
-/// `x = n ln 2 + r` with `|r| <= ln 2 / 2`; answers `n` and `e^r - 1`.
+/// `x = n ln 2 + r` with `|r| <= ln 2 / 2`; returns `n` and `e^r - 1`.
 #[inline(always)]
 fn expm1_reduced(x: f64) -> (i64, f64) {
     let rounded = x.mul_add(LOG2_E, ROUNDER);

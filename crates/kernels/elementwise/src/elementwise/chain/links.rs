@@ -19,7 +19,7 @@ pub(super) trait LinkKernel<V: Vector> {
 pub(super) struct WithOperand<F, O>(PhantomData<(F, O)>);
 /// `F` of each element.
 pub(super) struct WithoutOperand<F>(PhantomData<F>);
-/// Writes each element as what `O` reads, past the caches or through them.
+/// Writes each element as what `O` reads, with non-temporal or regular stores.
 pub(super) struct StoreLink<O, const NON_TEMPORAL: bool>(PhantomData<O>);
 
 /// Plain code for the first `N` of eight vectors: of a loop over them, or a closure, registers are not sure to come.
@@ -147,7 +147,7 @@ pub(super) trait Stores<V: Vector>: Operand<V> {
     /// Writes two vectors: of 16-bit floats, these have the bytes of one.
     ///
     /// # Safety
-    /// The elements are writable, and begin at a multiple of 64 bytes if they go past the caches.
+    /// The elements are writable, and begin at a multiple of 64 bytes if they are written with non-temporal stores.
     unsafe fn write(pair: [V; 2], to: *mut u8, nontemporal: bool);
 }
 
@@ -168,7 +168,7 @@ pub(super) mod operands {
 
                     #[inline(always)]
                     unsafe fn read(place: *const u8, _constant: u64, _own: V) -> V {
-                        // SAFETY: the caller's.
+                        // SAFETY: guaranteed by the caller of this function.
                         unsafe { V::$load(place) }
                     }
                 }
@@ -206,7 +206,7 @@ pub(super) mod operands {
             impl<V: Vector> Stores<V> for $name {
                 #[inline(always)]
                 unsafe fn write($pair: [V; 2], $to: *mut u8, $nontemporal: bool) {
-                    // SAFETY: the caller's.
+                    // SAFETY: guaranteed by the caller of this function.
                     unsafe { $write }
                 }
             }

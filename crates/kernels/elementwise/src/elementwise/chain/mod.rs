@@ -1,8 +1,8 @@
-//! Several elementwise steps in one loop: what one step makes stays in the processor's registers for the next.
+//! Several elementwise steps fused into one loop: intermediate results stay in registers.
 //!
-//! A chain is a list of [`Link`]s over an accumulator of a few vectors. The loop goes through the links once for each
-//! [`tile`](TILE) of elements, so that going to the next link costs little beside its work, and nothing is stored but what
-//! another step or memory needs. Sixteen-bit floats widen as they are loaded and are rounded as they are stored.
+//! A chain is a list of [`Link`]s over an accumulator of a few vectors. The loop runs all links once for each [`tile`](TILE)
+//! of elements, which amortises the dispatch, and stores only values that memory or a later step needs. 16-bit floats are
+//! widened when loaded and rounded when stored.
 
 #[cfg(target_arch = "x86_64")]
 mod links;
@@ -32,7 +32,7 @@ pub(crate) enum Op {
     Load,
     /// Writes the accumulator to the value.
     Store,
-    /// Writes the accumulator to the value, past the caches if the run does so.
+    /// Writes the accumulator to the value, with non-temporal stores if the run does so.
     Output,
     Negative,
     Abs,
@@ -75,7 +75,7 @@ pub(crate) enum Source {
 pub(crate) struct Link {
     pub(crate) op: Op,
     pub(crate) source: Source,
-    /// Does the value have room for a tile only, which every tile uses anew?
+    /// Does the value have space for a tile only, which every tile uses anew?
     pub(crate) is_local: bool,
     /// Which value is read or written.
     pub(crate) value: u32,
@@ -83,11 +83,11 @@ pub(crate) struct Link {
     pub(crate) constant: u64,
 }
 
-/// Runs links over `n` elements: `(links, address of each value, n, past the caches?)`.
+/// Runs links over `n` elements: `(links, address of each value, n, with non-temporal stores?)`.
 ///
-/// Contract: each value that links name has room for `n` elements, or for [`TILE`] bytes if it is local; `n` is a multiple
-/// of [`LANES`](super::LANES); values overlap only where they are the same; what goes past the caches begins at a multiple
-/// of 64 bytes.
+/// Contract: each value that links name has space for `n` elements, or for [`TILE`] bytes if it is local; `n` is a multiple
+/// of [`LANES`](super::LANES); values overlap only where they are the same; what is written with non-temporal stores begins at a
+/// multiple of 64 bytes.
 pub(crate) type Chain = unsafe fn(&[Link], &[*mut u8], usize, bool);
 
 impl Op {

@@ -23,7 +23,7 @@ pub(super) struct Step<V> {
     pub(super) constant: u64,
 }
 
-/// Does what a step says with the tile that begins at an element and the accumulator, and then what all others say.
+/// Runs one link on a tile and its accumulator, then calls the next link.
 ///
 /// Contract: that of [`Chain`](super::Chain) for the tile; the last of the steps returns.
 type Run<V> = unsafe extern "C" fn(*const Step<V>, usize, V, V, V, V, V, V, V, V);
@@ -65,7 +65,7 @@ macro_rules! levels {
             }
 
             unsafe fn tiles<V: Vector, const N: usize>(steps: &[Step<V>], elements: Range<usize>) {
-                // SAFETY: passed on.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $tiles::<V, N>(steps, elements) }
             }
         }
@@ -89,7 +89,7 @@ macro_rules! levels {
         unsafe fn $tiles<V: Vector, const N: usize>(steps: &[Step<V>], elements: Range<usize>) {
             let zero = V::zero();
             for at in elements.step_by(N * V::COUNT) {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { (steps[0].run)(steps.as_ptr(), at, zero, zero, zero, zero, zero, zero, zero, zero) }
             }
         }

@@ -74,7 +74,7 @@ pub(super) trait Vector: Copy {
         unreachable!("{OF_SINGLE}")
     }
     /// # Safety
-    /// As many 16-bit floats are writable, at a multiple of their size together if they go past the caches.
+    /// As many 16-bit floats are writable, at a multiple of their size together if they are written with non-temporal stores.
     unsafe fn store_bfloat16(_pair: [Self; 2], _to: *mut u8, _past_caches: bool) {
         unreachable!("{OF_SINGLE}")
     }
@@ -245,7 +245,7 @@ impl Vector for __m512 {
 }
 
 /// # Safety
-/// Sixteen 16-bit floats are writable, and aligned if they go past the caches.
+/// Sixteen 16-bit floats are writable, and aligned if they are written with non-temporal stores.
 #[inline(always)]
 unsafe fn store_halves(to: *mut u8, halves: __m256i, nontemporal: bool) {
     // SAFETY: the caller's contract, and the module's invariant.
@@ -318,7 +318,7 @@ impl Vector for __m256 {
 /// The module's invariant.
 #[inline(always)]
 unsafe fn rounded_8(x: __m256) -> __m256i {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let bits = _mm256_castps_si256(x);
         let odd = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));

@@ -54,7 +54,7 @@ fn run(tape: &Tape, inputs: &[(DType, &[u8])], outputs: &[DType], count: usize) 
     let mut targets: Vec<ViewMut> = made
         .iter_mut()
         .zip(outputs)
-        // SAFETY: there is room for `count` elements.
+        // SAFETY: there is space for `count` elements.
         .map(|(words, dtype)| unsafe { ViewMut::new(words.as_mut_ptr().cast(), *dtype, &layout) })
         .collect();
     program.run(&views, &mut targets);

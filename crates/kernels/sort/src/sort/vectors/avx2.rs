@@ -56,7 +56,7 @@ unsafe fn first(words: usize) -> __m256i {
 /// Write a register whose first lanes belong at `low`, the others before `high`.
 #[inline(always)]
 unsafe fn compress_store<T>(vector: __m256i, places: &[u8; 8], low: *mut T, high: *mut T) {
-    // SAFETY: the caller has room for a whole register at either end; eight bytes are read.
+    // SAFETY: the caller has space for a whole register at either end; eight bytes are read.
     unsafe {
         let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(places.as_ptr().cast()));
         let compress_table = _mm256_permutevar8x32_epi32(vector, places);
@@ -70,7 +70,7 @@ unsafe fn compress_store<T>(vector: __m256i, places: &[u8; 8], low: *mut T, high
 unsafe fn partition_items<T: Copy + Ord>(items: &[T], pivot: T, low: &mut *mut T, high: &mut *mut T) {
     for &item in items {
         let is_below = item < pivot;
-        // SAFETY: the caller has room for all items between `low` and `high`.
+        // SAFETY: the caller has space for all items between `low` and `high`.
         unsafe {
             let after = high.sub(1);
             // Where it does not belong, it is overwritten, or it is the last and both are one place.
@@ -85,7 +85,7 @@ unsafe fn partition_items<T: Copy + Ord>(items: &[T], pivot: T, low: &mut *mut T
 /// Four registers of four pairs of words, turned: lane `j` of register `i` is lane `i` of register `j`.
 #[inline(always)]
 unsafe fn transposed_pairs([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let (e, f) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
         let (g, h) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
@@ -101,7 +101,7 @@ unsafe fn transposed_pairs([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
 /// As [`transposed_pairs`], of eight registers of eight words.
 #[inline(always)]
 unsafe fn transposed([a, b, c, d, e, f, g, h]: [__m256i; 8]) -> [__m256i; 8] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let (i, j) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
         let (k, l) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
@@ -130,7 +130,7 @@ impl Avx2<u32> {
     #[inline(always)]
     unsafe fn order<const X: usize, const UPPER: i32>(vector: __m256i) -> __m256i {
         const { assert!(UPPER as u32 == upper(X, 8)) };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let partner = match X {
                 1 => _mm256_shuffle_epi32::<0b10_11_00_01>(vector),
@@ -155,7 +155,7 @@ unsafe impl Lanes for Avx2<u32> {
     const RUN: usize = 2;
     #[inline(always)]
     unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { with_avx2(body) }
     }
     #[inline(always)]
@@ -164,17 +164,17 @@ unsafe impl Lanes for Avx2<u32> {
     }
     #[inline(always)]
     unsafe fn load(from: *const u32) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
     #[inline(always)]
     unsafe fn pivots(pivot: u32) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_set1_epi32(pivot.cast_signed()) }
     }
     #[inline(always)]
     unsafe fn partition(vector: __m256i, pivots: __m256i, low: *mut u32, high: *mut u32) -> usize {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let is_above = _mm256_cmpeq_epi32(_mm256_max_epu32(vector, pivots), vector);
             let below = !_mm256_movemask_ps(_mm256_castsi256_ps(is_above)) as u8;
@@ -184,7 +184,7 @@ unsafe impl Lanes for Avx2<u32> {
     }
     #[inline(always)]
     unsafe fn partition_partial(items: &[u32], pivot: u32, low: &mut *mut u32, high: &mut *mut u32) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { partition_items(items, pivot, low, high) }
     }
     #[inline(always)]
@@ -214,17 +214,17 @@ unsafe impl Lanes for Avx2<u32> {
     }
     #[inline(always)]
     unsafe fn min_max(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { (_mm256_min_epu32(a, b), _mm256_max_epu32(a, b)) }
     }
     #[inline(always)]
     unsafe fn reverse(vector: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)) }
     }
     #[inline(always)]
     unsafe fn sort_runs(vectors: &mut [__m256i; BLOCK]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             sort_columns::<Self>(vectors);
             let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *vectors;
@@ -235,7 +235,7 @@ unsafe impl Lanes for Avx2<u32> {
     }
     #[inline(always)]
     unsafe fn sort(mut vector: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             vector = Self::order::<1, 0b1010_1010>(vector);
             vector = Self::order::<3, 0b1100_1100>(vector);
@@ -247,7 +247,7 @@ unsafe impl Lanes for Avx2<u32> {
     }
     #[inline(always)]
     unsafe fn merge(mut vector: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             vector = Self::order::<4, 0b1111_0000>(vector);
             vector = Self::order::<2, 0b1100_1100>(vector);
@@ -260,7 +260,7 @@ unsafe impl Lanes for Avx2<u32> {
 impl Avx2<u64> {
     #[inline(always)]
     unsafe fn flip_sign(vector: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_xor_si256(vector, _mm256_set1_epi64x(i64::MIN)) }
     }
 
@@ -268,7 +268,7 @@ impl Avx2<u64> {
     #[inline(always)]
     unsafe fn order<const X: usize, const UPPER_WORDS: i32>(vector: __m256i) -> __m256i {
         const { assert!(UPPER_WORDS as u32 == upper(2 * X, 8)) };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let partner = match X {
                 1 => _mm256_shuffle_epi32::<0b01_00_11_10>(vector),
@@ -291,7 +291,7 @@ unsafe impl Lanes for Avx2<u64> {
     const RUN: usize = 4;
     #[inline(always)]
     unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { with_avx2(body) }
     }
     #[inline(always)]
@@ -300,17 +300,17 @@ unsafe impl Lanes for Avx2<u64> {
     }
     #[inline(always)]
     unsafe fn load(from: *const u64) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_loadu_si256(from.cast()) }
     }
     #[inline(always)]
     unsafe fn pivots(pivot: u64) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { Self::flip_sign(_mm256_set1_epi64x(pivot.cast_signed())) }
     }
     #[inline(always)]
     unsafe fn partition(vector: __m256i, pivots: __m256i, low: *mut u64, high: *mut u64) -> usize {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let is_below = _mm256_cmpgt_epi64(pivots, Self::flip_sign(vector));
             let below = _mm256_movemask_pd(_mm256_castsi256_pd(is_below)) as usize;
@@ -320,7 +320,7 @@ unsafe impl Lanes for Avx2<u64> {
     }
     #[inline(always)]
     unsafe fn partition_partial(items: &[u64], pivot: u64, low: &mut *mut u64, high: &mut *mut u64) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { partition_items(items, pivot, low, high) }
     }
     #[inline(always)]
@@ -349,7 +349,7 @@ unsafe impl Lanes for Avx2<u64> {
     }
     #[inline(always)]
     unsafe fn min_max(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let is_greater = _mm256_cmpgt_epi64(a, b);
             (_mm256_blendv_epi8(a, b, is_greater), _mm256_blendv_epi8(b, a, is_greater))
@@ -357,12 +357,12 @@ unsafe impl Lanes for Avx2<u64> {
     }
     #[inline(always)]
     unsafe fn reverse(vector: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_permute4x64_epi64::<0b00_01_10_11>(vector) }
     }
     #[inline(always)]
     unsafe fn sort_runs(vectors: &mut [__m256i; BLOCK]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             sort_columns::<Self>(vectors);
             let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *vectors;
@@ -375,7 +375,7 @@ unsafe impl Lanes for Avx2<u64> {
     }
     #[inline(always)]
     unsafe fn sort(mut vector: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             vector = Self::order::<1, 0b1100_1100>(vector);
             vector = Self::order::<3, 0b1111_0000>(vector);
@@ -384,7 +384,7 @@ unsafe impl Lanes for Avx2<u64> {
     }
     #[inline(always)]
     unsafe fn merge(mut vector: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             vector = Self::order::<2, 0b1111_0000>(vector);
             Self::order::<1, 0b1100_1100>(vector)

@@ -65,7 +65,7 @@ macro_rules! lanes {
             const RUN: usize = 1;
             #[inline(always)]
             unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { with_avx512(body) }
             }
             #[inline(always)]
@@ -74,17 +74,17 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn load(from: *const $ty) -> __m512i {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { _mm512_loadu_si512(from.cast()) }
             }
             #[inline(always)]
             unsafe fn pivots(pivot: $ty) -> __m512i {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $set1(pivot.cast_signed()) }
             }
             #[inline(always)]
             unsafe fn partition(vector: __m512i, pivots: __m512i, low: *mut $ty, high: *mut $ty) -> usize {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe {
                     let below = $below(vector, pivots);
                     let ones = below.count_ones() as usize;
@@ -96,7 +96,7 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn partition_partial(items: &[$ty], pivot: $ty, low: &mut *mut $ty, high: &mut *mut $ty) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe {
                     let vector = Self::load_partial(items.as_ptr(), items.len());
                     let valid = Self::first(items.len());
@@ -111,17 +111,17 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn load_partial(from: *const $ty, count: usize) -> __m512i {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $load($set1(-1), Self::first(count), from.cast()) }
             }
             #[inline(always)]
             unsafe fn store_partial(to: *mut $ty, count: usize, vector: __m512i) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $store(to.cast(), Self::first(count), vector) }
             }
             #[inline(always)]
             unsafe fn min_max(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { ($min(a, b), $max(a, b)) }
             }
             #[inline(always)]
@@ -132,18 +132,18 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn sort_runs(vectors: &mut [__m512i; BLOCK]) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $runs(vectors) }
             }
             #[inline(always)]
             unsafe fn sort(mut vector: __m512i) -> __m512i {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 $(vector = unsafe { Self::order::<$sort>(vector) };)*
                 vector
             }
             #[inline(always)]
             unsafe fn merge(mut vector: __m512i) -> __m512i {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller of this function.
                 $(vector = unsafe { Self::order::<$merge>(vector) };)*
                 vector
             }
@@ -168,7 +168,7 @@ lanes! {
 #[inline(always)]
 unsafe fn each(vectors: &mut [__m512i; BLOCK]) {
     for vector in vectors {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         *vector = unsafe { Avx512::<u64>::sort(*vector) };
     }
 }
@@ -176,7 +176,7 @@ unsafe fn each(vectors: &mut [__m512i; BLOCK]) {
 /// Sort the columns of as many registers as they have lanes, which then become registers.
 #[inline(always)]
 unsafe fn columns(vectors: &mut [__m512i; BLOCK]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         sort_columns::<Avx512<u32>>(vectors);
         *vectors = transpose::words(*vectors);

@@ -26,15 +26,15 @@ pub(in crate::sort) unsafe trait Lanes {
     unsafe fn load(from: *const Self::Item) -> Self::Vector;
     /// What [`partition`](Lanes::spread) compares with.
     unsafe fn pivots(pivot: Self::Item) -> Self::Vector;
-    /// Write those of a register's items that are below the pivot from `low` on, the others before `high`, where there is room for
-    /// a whole register at either end; answers how many are below.
+    /// Write those of a register's items that are below the pivot from `low` on, the others before `high`, where there is space
+    /// for a whole register at either end; returns how many are below.
     unsafe fn partition(
         vector: Self::Vector,
         pivots: Self::Vector,
         low: *mut Self::Item,
         high: *mut Self::Item,
     ) -> usize;
-    /// As [`partition`](Lanes::spread), of at most a register of items where there may be room for just these; moves the ends.
+    /// As [`partition`](Lanes::spread), of at most a register of items where there may be space for just these; moves the ends.
     unsafe fn partition_partial(
         items: &[Self::Item],
         pivot: Self::Item,

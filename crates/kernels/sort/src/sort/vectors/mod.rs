@@ -100,7 +100,7 @@ fn depth_for(count: usize) -> u32 {
 }
 
 unsafe fn sort<L: Lanes>(items: &mut [L::Item], threads: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         if threads > 1 {
             sort_on_threads::<L>(items, threads);
@@ -120,7 +120,7 @@ unsafe fn sort_on_threads<L: Lanes>(items: &mut [L::Item], threads: usize) {
             parts.push((start, end));
             continue;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         match unsafe { split::<L>(&mut items[start..end]) } {
             Split::Done => {}
             Split::At(left, right) => {
@@ -149,7 +149,7 @@ unsafe fn quicksort<L: Lanes>(mut items: &mut [L::Item], mut depth: u32) {
             return items.sort_unstable();
         }
         depth -= 1;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         let Split::At(left, right) = (unsafe { split::<L>(items) }) else { return };
         let (first, rest) = items.split_at_mut(right);
         let first = &mut first[..left];
@@ -171,7 +171,7 @@ unsafe fn quickselect<L: Lanes>(items: &mut [L::Item], kth: usize) {
             return;
         }
         depth -= 1;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller of this function.
         let Split::At(left, right) = (unsafe { split::<L>(&mut items[start..end]) }) else { return };
         if kth < start + left {
             end = start + left;
@@ -216,17 +216,17 @@ unsafe fn pivot_of<L: Lanes>(items: &[L::Item]) -> L::Item {
         // Not at equal distances: patterns in the items must not meet them.
         *place = items[i * stride + ((i * 0x9e37_79b9) >> 7) % stride];
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { quicksort::<L>(&mut sample[..count], 32) };
     sample[count / 2]
 }
 
-/// Bring the items below the pivot to the front; answers how many there are.
+/// Partition in place: move the items below the pivot to the front; returns their number.
 ///
-/// Vectors are read from whichever end has less free room, and their lanes are written to both. What the first reads
-/// from either end free is kept aside.
+/// Reads vectors from the end with less free space and writes lanes to both ends. The first vectors of both ends are buffered
+/// to create that space.
 unsafe fn partition<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usize {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         L::compiled(
             #[inline(always)]
@@ -310,7 +310,7 @@ unsafe fn partition_register<L: Lanes>(
     low: &mut *mut L::Item,
     high: &mut *mut L::Item,
 ) {
-    // SAFETY: the caller has room for a whole register at either end.
+    // SAFETY: the caller has space for a whole register at either end.
     unsafe {
         let below = L::partition(vector, pivots, *low, *high);
         *low = low.add(below);

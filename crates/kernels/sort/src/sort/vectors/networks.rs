@@ -1,5 +1,5 @@
-//! Networks that sort few items: columns of registers first, whose runs are then merged by bitonic networks (K. E. Batcher, "Sorting
-//! networks and their applications", 1968).
+//! Networks that sort few items: columns of registers first, whose runs are then merged by bitonic networks (K. E. Batcher,
+//! "Sorting networks and their applications", 1968).
 
 use std::mem::MaybeUninit;
 
@@ -14,7 +14,7 @@ const MAX_REGISTERS: usize = 128;
 
 /// Sort at most [`Lanes::NETWORK`] registers of items.
 pub(super) unsafe fn sort<L: Lanes>(items: &mut [L::Item]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         match items.len().div_ceil(L::COUNT) {
             0 | 1 => sort_few::<L, 1>(items),
@@ -78,7 +78,7 @@ unsafe fn store<L: Lanes>(items: &mut [L::Item], index: usize, vector: L::Vector
 /// Sort all lanes of `N` registers.
 #[inline(always)]
 unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut width = 1;
         if N == BLOCK {
@@ -113,7 +113,8 @@ unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
     }
 }
 
-/// Sort more than a block: blocks, which are merged two by two. What is beyond the items would be greater than all, and stays there.
+/// Sort more than a block: blocks, which are merged two by two. What is beyond the items would be greater than all, and stays
+/// there.
 #[inline(always)]
 unsafe fn sort_many<L: Lanes>(items: &mut [L::Item]) {
     let count = items.len().div_ceil(L::COUNT).next_multiple_of(GROUP);
@@ -148,7 +149,7 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
     if end <= width {
         return;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         // Each with its mirror image.
         for i in 2 * width - end..width {
@@ -187,7 +188,7 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
 pub(super) unsafe fn sort_columns<L: Lanes>(vectors: &mut [L::Vector; BLOCK]) {
     macro_rules! compare {
         ($($a:literal $b:literal),*) => { $(
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller of this function.
             (vectors[$a], vectors[$b]) = unsafe { L::min_max(vectors[$a], vectors[$b]) };
         )* };
     }
