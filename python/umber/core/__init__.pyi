@@ -7672,7 +7672,7 @@ def conv_transpose3d(
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Transposed convolution over three spatial axes: the derivative of `conv3d` with respect to its input.
+    """Transposed convolution over three spatial axes: the derivative of `conv3d` by its input.
 
     Parameters
     ----------
@@ -10706,10 +10706,42 @@ def from_dlpack(
     device: _Device | None = None,
     copy: builtins.bool | None = None,
 ) -> array:
-    """An array over the memory of an object with `__dlpack__`, shared unless `copy` is true.
+    """Array over the memory of an object that exports DLPack.
 
-    With `device` the producer is asked to bring memory of another device to the CPU. Operations on memory that its
-    producer can still write run when they are recorded.
+    Parameters
+    ----------
+    x : object with `__dlpack__` and `__dlpack_device__`
+        Array of any library, in memory of the host.
+    device : Device, optional
+        Device of the result. The producer is asked to copy memory of another device to the host. Default: the producer's.
+    copy : bool, optional
+        True always copies, False raises where sharing is impossible, None copies only where it must. Default: None.
+
+    Returns
+    -------
+    array
+        Same shape and dtype as `x`, sharing its memory unless copied.
+
+    Raises
+    ------
+    BufferError
+        If `copy` is False and the memory cannot be shared.
+
+    See Also
+    --------
+    asarray
+
+    Notes
+    -----
+    Operations on memory that its producer can still write are evaluated when they are recorded.
+
+    Examples
+    --------
+    >>> a = np.array([1.0, 2.0])
+    >>> x = mx.from_dlpack(a)
+    >>> a[0] = 5.0
+    >>> x
+    array([5, 2], dtype=float64)
     """
 
 
@@ -14399,7 +14431,7 @@ def matrix_norm(
 
     See Also
     --------
-    vector_norm, matrix_norm, cond
+    linalg.vector_norm, linalg.matrix_norm, linalg.cond
 
     Notes
     -----

@@ -80,6 +80,11 @@ def cuda_kernel(
     shared_memory : int, optional
         Bytes of dynamic shared memory. Default: 0.
 
+    Returns
+    -------
+    None
+        Never: the call raises.
+
     Raises
     ------
     RuntimeError
@@ -381,6 +386,11 @@ def precompiled_cuda_kernel(
         Copy inputs that are not row-contiguous. Default: False.
     stream : Stream or Device, optional
         Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    None
+        Never: the call raises.
 
     Raises
     ------

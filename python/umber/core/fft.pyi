@@ -538,7 +538,7 @@ def ifft(
     norm: str = "backward",
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Inverse discrete Fourier transform along one axis: ``x[m] = sum_k y[k] * exp(2j * pi * m * k / n) / n``.
+    """Inverse Fourier transform along one axis: ``x[m] = sum_k y[k] * exp(2j * pi * m * k / n) / n``.
 
     Parameters
     ----------
@@ -982,7 +982,7 @@ def rfft(
     norm: str = "backward",
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Discrete Fourier transform of real input along one axis: the ``n // 2 + 1`` non-negative frequencies.
+    """Fourier transform of real input along one axis: the ``n // 2 + 1`` non-negative frequencies.
 
     Parameters
     ----------
@@ -1034,7 +1034,7 @@ def rfft2(
     norm: str = "backward",
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Discrete Fourier transform of real input along two axes: `rfft` along the last, `fft` along the other.
+    """Fourier transform of real input along two axes: `rfft` along the last, `fft` along the other.
 
     Parameters
     ----------
@@ -1128,7 +1128,7 @@ def rfftn(
     norm: str = "backward",
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Discrete Fourier transform of real input along several axes: `rfft` along the last, `fft` along the others.
+    """Fourier transform of real input along several axes: `rfft` along the last, `fft` along the others.
 
     Parameters
     ----------

@@ -874,7 +874,7 @@ def norm(
 
     See Also
     --------
-    vector_norm, matrix_norm, cond
+    linalg.vector_norm, linalg.matrix_norm, linalg.cond
 
     Notes
     -----

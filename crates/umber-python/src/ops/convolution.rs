@@ -344,7 +344,7 @@ convolutions! {
     /// >>> mx.conv3d(mx.ones((1, 4, 8, 8, 2)), mx.ones((5, 3, 3, 3, 2))).shape
     /// (1, 2, 6, 6, 5)
     conv3d
-    /// Transposed convolution over three spatial axes: the derivative of `conv3d` with respect to its input.
+    /// Transposed convolution over three spatial axes: the derivative of `conv3d` by its input.
     ///
     /// Parameters
     /// ----------

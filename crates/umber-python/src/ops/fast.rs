@@ -550,6 +550,11 @@ fn metal_kernel(
 /// shared_memory : int, optional
 ///     Bytes of dynamic shared memory. Default: 0.
 ///
+/// Returns
+/// -------
+/// None
+///     Never: the call raises.
+///
 /// Raises
 /// ------
 /// RuntimeError
@@ -612,6 +617,11 @@ fn cuda_kernel(
 ///     Copy inputs that are not row-contiguous. Default: False.
 /// stream : Stream or Device, optional
 ///     Where the operation runs. Default: the default stream of the default device.
+///
+/// Returns
+/// -------
+/// None
+///     Never: the call raises.
 ///
 /// Raises
 /// ------

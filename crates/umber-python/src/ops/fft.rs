@@ -79,7 +79,7 @@ transforms! {
     /// >>> mx.fft.fft(mx.array([1.0, 2.0, 3.0, 4.0]))
     /// array([10+0j, -2+2j, -2+0j, -2-2j], dtype=complex64)
     fft,
-    /// Inverse discrete Fourier transform along one axis: ``x[m] = sum_k y[k] * exp(2j * pi * m * k / n) / n``.
+    /// Inverse Fourier transform along one axis: ``x[m] = sum_k y[k] * exp(2j * pi * m * k / n) / n``.
     ///
     /// Parameters
     /// ----------
@@ -116,7 +116,7 @@ transforms! {
     /// >>> mx.fft.ifft(mx.array([4.0, 0.0, 0.0, 0.0]))
     /// array([1+0j, 1+0j, 1+0j, 1+0j], dtype=complex64)
     ifft,
-    /// Discrete Fourier transform of real input along one axis: the ``n // 2 + 1`` non-negative frequencies.
+    /// Fourier transform of real input along one axis: the ``n // 2 + 1`` non-negative frequencies.
     ///
     /// Parameters
     /// ----------
@@ -495,7 +495,7 @@ transforms_of_several! {
     /// array([[1+0j, 1+0j],
     ///        [1+0j, 1+0j]], dtype=complex64)
     ifft2,
-    /// Discrete Fourier transform of real input along several axes: `rfft` along the last, `fft` along the others.
+    /// Fourier transform of real input along several axes: `rfft` along the last, `fft` along the others.
     ///
     /// Parameters
     /// ----------
@@ -539,7 +539,7 @@ transforms_of_several! {
     /// >>> mx.fft.rfftn(mx.ones((2, 4))).shape
     /// (2, 3)
     rfftn
-    /// Discrete Fourier transform of real input along two axes: `rfft` along the last, `fft` along the other.
+    /// Fourier transform of real input along two axes: `rfft` along the last, `fft` along the other.
     ///
     /// Parameters
     /// ----------

@@ -1,5 +1,5 @@
 //! Binary16 numbers to and from float32 by the processor's own instructions (F16C), which every level but the portable one
-//! has. They answer as [`halves`](umber_kernels_base::halves) does, but that loading makes NaN quiet.
+//! has. They answer as [`halves`](umber_kernels_base::float16) does, but that loading makes NaN quiet.
 
 use std::arch::x86_64::*;
 

@@ -135,7 +135,7 @@ pub fn fft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     one("fft", Transform::Forward, a, n, axis, norm)
 }
 
-/// Inverse discrete Fourier transform along one axis: `x[m] = 1/n Σ y[k] exp(2πi mk / n)`.
+/// Inverse Fourier transform along one axis: `x[m] = 1/n Σ y[k] exp(2πi mk / n)`.
 ///
 /// Fails if the axis is out of bounds or `n` is not positive.
 ///
@@ -152,7 +152,7 @@ pub fn ifft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     one("ifft", Transform::Inverse, a, n, axis, norm)
 }
 
-/// Discrete Fourier transform of real input along one axis: the `n / 2 + 1` non-negative frequencies.
+/// Fourier transform of real input along one axis: the `n / 2 + 1` non-negative frequencies.
 ///
 /// The other frequencies are the conjugates of these. The imaginary part of complex input is ignored.
 ///

@@ -102,7 +102,7 @@ fn named_fftn(op: &str, transform: Transform, a: &Array, axes: AxesOf<'_>, norm:
     complex(op, transform, a, &axes, norm)
 }
 
-/// Discrete Fourier transform of real input along several axes: [`super::rfft`] along the last, [`super::fft`] along
+/// Fourier transform of real input along several axes: [`super::rfft`] along the last, [`super::fft`] along
 /// the others.
 ///
 /// The last of the axes becomes `n / 2 + 1` long. Fails if an axis is out of bounds, a length is not positive, or

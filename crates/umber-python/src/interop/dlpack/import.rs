@@ -298,10 +298,42 @@ unsafe fn take(
     }
 }
 
-/// An array over the memory of an object with `__dlpack__`, shared unless `copy` is true.
+/// Array over the memory of an object that exports DLPack.
 ///
-/// With `device` the producer is asked to bring memory of another device to the CPU. Operations on memory that its
-/// producer can still write run when they are recorded.
+/// Parameters
+/// ----------
+/// x : object with `__dlpack__` and `__dlpack_device__`
+///     Array of any library, in memory of the host.
+/// device : Device, optional
+///     Device of the result. The producer is asked to copy memory of another device to the host. Default: the producer's.
+/// copy : bool, optional
+///     True always copies, False raises where sharing is impossible, None copies only where it must. Default: None.
+///
+/// Returns
+/// -------
+/// array
+///     Same shape and dtype as `x`, sharing its memory unless copied.
+///
+/// Raises
+/// ------
+/// BufferError
+///     If `copy` is False and the memory cannot be shared.
+///
+/// See Also
+/// --------
+/// asarray
+///
+/// Notes
+/// -----
+/// Operations on memory that its producer can still write are evaluated when they are recorded.
+///
+/// Examples
+/// --------
+/// >>> a = np.array([1.0, 2.0])
+/// >>> x = mx.from_dlpack(a)
+/// >>> a[0] = 5.0
+/// >>> x
+/// array([5, 2], dtype=float64)
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device = None, copy = None))]
 fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<bool>) -> PyResult<NewArray> {

@@ -76,7 +76,7 @@ impl OrderArg {
 ///
 /// See Also
 /// --------
-/// vector_norm, matrix_norm, cond
+/// linalg.vector_norm, linalg.matrix_norm, linalg.cond
 ///
 /// Notes
 /// -----
