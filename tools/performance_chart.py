@@ -1,8 +1,8 @@
 """Write the chart and the tables of docs/internals/performance.md; --check compares.
 
-The data are in docs/internals/performance.csv. A row is one case on one processor: umber's value, the
-fastest peer and its value, in seconds or bytes. A ratio is the peer's value over umber's, so above
-1 umber is ahead.
+The data are in docs/internals/performance.csv. A row is one case on one processor: umber's value,
+the fastest peer and its value, in seconds or bytes. A ratio is the peer's value over umber's, so
+above 1 umber is ahead.
 """
 
 from __future__ import annotations
