@@ -91,7 +91,7 @@ class Coupling(nn.Module):
 
 
 class Flow(nn.Module):
-    """Couplings, one after the other, that take turns with the two coordinates."""
+    """A sequence of coupling layers that alternate between the two coordinates."""
 
     def __init__(self, couplings: int, hidden: int) -> None:
         super().__init__()

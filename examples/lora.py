@@ -4,7 +4,7 @@
 
 A network learns the handwritten digits of scikit-learn and is frozen. Then each of its linear maps
 y = W x + b becomes y = W x + b + s B A x (Hu et al., "LoRA: Low-Rank Adaptation of Large Language
-Models", 2021), and only A and B, of low rank, learn the digits turned by a quarter. At the end
+Models", 2021), and only A and B, of low rank, learn the digits rotated by 90 degrees. At the end
 W + s B A takes the place of W. Writes `lora.safetensors`, the adapters alone, and `lora.png`.
 """
 
@@ -93,7 +93,7 @@ def merge_adapters(model: Network) -> None:
 
 
 def turned(digits: Digits) -> Digits:
-    """The digits, turned by a quarter to the left."""
+    """The digits, rotated by 90 degrees to the left."""
     images = digits.images.reshape(-1, SIDE, SIDE)
     return digits._replace(images=mx.rot90(images, axes=(1, 2)).reshape(-1, PIXELS))
 

@@ -17,14 +17,14 @@ HEAD = f"""\
 
 # Where umber differs from MLX {COMPARED_WITH}
 
-Programs for MLX run on umber unchanged, and results agree. Where umber does something else on
-purpose, it is listed here. The list is checked on a CPU, by random calls of every function and by
-the examples below, which are run under both.
+MLX programs run on umber unchanged, and results agree, except for the deliberate differences listed
+here. Tests check the list on a CPU, by random calls of every function and by running each example
+in both frameworks.
 """
 
 
 def code(text: str) -> str:
-    """Text in a cell of a table that is not to be formatted."""
+    """Inline code for a cell of a table."""
     return f"`{text}`".replace("|", "\\|")
 
 
@@ -37,7 +37,7 @@ def page() -> str:
     """The whole page."""
     parts = [HEAD]
     for heading, rows in DIFFERENCES.items():
-        parts.append(f"\n## {heading}\n\n| of | for example | MLX | umber | why |\n")
+        parts.append(f"\n## {heading}\n\n| functions | example | MLX | umber | reason |\n")
         parts.append("| --- | --- | --- | --- | --- |\n")
         parts += [line(row) + "\n" for row in rows]
     return "".join(parts)

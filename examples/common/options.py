@@ -20,7 +20,7 @@ def fail(message: object) -> NoReturn:
 
 
 class Options(argparse.ArgumentParser):
-    """A parser that tells defaults in its help and says what is wrong in one line."""
+    """A parser that shows defaults in its help and reports errors in one line."""
 
     def __init__(self, description: str) -> None:
         super().__init__(
@@ -107,7 +107,7 @@ def run(main: Callable[[], int]) -> NoReturn:
         # Errors of files are reported where the files are; this one is of what `print` writes to.
         if error.filename is not None:
             raise
-        # Python would try once more to write what is still buffered, and complain of that too.
+        # Python would try again to flush the buffer, and report that error too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         fail(f"cannot write to the standard output: {error.strerror or error}")
     sys.exit(status)

@@ -15,10 +15,10 @@ from common.checkpoints import positive
 
 @dataclass(frozen=True)
 class Rotation:
-    """How far pairs of features turn, by the names in config.json.
+    """Rotation frequencies of feature pairs, with the names of config.json.
 
-    `rope_type` says how a model reads longer texts than it was first trained on: `linear` turns all
-    pairs by less, `llama3` only those that turn slowly, the others little or not.
+    `rope_type` extends the context beyond that of pretraining: `linear` scales all frequencies
+    down, `llama3` only the low ones, the others little or not.
     """
 
     rope_theta: float = 10000.0
@@ -30,7 +30,7 @@ class Rotation:
 
     @staticmethod
     def of(config: dict[str, Any]) -> Rotation:
-        """The rotation in a config.json; a `ValueError` says what is none of the above."""
+        """The rotation in a config.json; raises `ValueError` for an unsupported one."""
         rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
         if not isinstance(rope, dict):
             raise ValueError(f"config.json: rope_scaling is {rope!r}, expected an object")
@@ -53,13 +53,13 @@ class Rotation:
         return rotation
 
     def frequencies(self, dims: int) -> mx.array:
-        """The angle by which each pair turns from one place to the next, (dims / 2,)."""
+        """The rotation angle of each pair per position, (dims / 2,)."""
         turns = self.rope_theta ** (-mx.arange(0, dims, 2) / dims)
         if self.rope_type == "default":
             return turns
         if self.rope_type == "linear":
             return turns / self.factor
-        # How often a pair turns round in a text as the model was first trained on.
+        # Full rotations of each pair over the pretraining context.
         rounds = self.original_max_position_embeddings * turns / (2 * math.pi)
         low, high = self.low_freq_factor, self.high_freq_factor
         kept = mx.clip((rounds - low) / (high - low), 0, 1)

@@ -38,7 +38,8 @@ def generate(
 ) -> Iterator[int]:
     """The tokens that follow the prompt, without end.
 
-    The prompt is read at once, every further token alone: the caches hold what came before.
+    The prompt is processed in one call, each further token alone: the caches hold earlier keys
+    and values.
     """
     caches = model.new_caches()
     tokens = mx.array([prompt])
