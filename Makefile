@@ -98,6 +98,7 @@ lint-layout: $(stamps)/venv
 	$(python) tools/floors.py
 	$(python) tools/sizes.py
 	$(python) tools/doc_examples.py
+	$(python) tools/performance_chart.py --check
 	@if $(CARGO) deny --version >/dev/null 2>&1; then set -x; $(CARGO) deny check bans licenses sources; fi
 
 lint-rust: $(stamps)/venv

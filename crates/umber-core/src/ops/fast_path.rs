@@ -16,8 +16,8 @@ use crate::graph::Array;
 /// use umber::types::UnaryKind;
 /// use umber::{Array, ops};
 /// let x = Array::from([-1, 2]);
-/// assert_eq!(ops::direct::unary(UnaryKind::Abs, &x).unwrap().to_vec::<i32>()?, [1, 2]);
-/// assert!(ops::direct::unary(UnaryKind::Exp, &x).is_none(), "integers become floats first");
+/// assert_eq!(ops::fast_path::unary(UnaryKind::Abs, &x).unwrap().to_vec::<i32>()?, [1, 2]);
+/// assert!(ops::fast_path::unary(UnaryKind::Exp, &x).is_none(), "integers become floats first");
 /// # Ok::<(), umber::Error>(())
 /// ```
 #[inline]
@@ -32,8 +32,8 @@ pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
 /// use umber::types::BinaryKind;
 /// use umber::{Array, ops};
 /// let (x, y) = (Array::from([1, 2]), Array::from([[3], [4]]));
-/// assert_eq!(ops::direct::binary(BinaryKind::Add, &x, &y).unwrap().to_vec::<i32>()?, [4, 5, 5, 6]);
-/// assert!(ops::direct::binary(BinaryKind::Divide, &x, &y).is_none(), "integers divide as floats");
+/// assert_eq!(ops::fast_path::binary(BinaryKind::Add, &x, &y).unwrap().to_vec::<i32>()?, [4, 5, 5, 6]);
+/// assert!(ops::fast_path::binary(BinaryKind::Divide, &x, &y).is_none(), "integers divide as floats");
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
@@ -57,7 +57,7 @@ pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
 ///
 /// ```
 /// # use umber_core as umber;
-/// use umber::ops::{Side, direct::with_number};
+/// use umber::ops::{Side, fast_path::with_number};
 /// use umber::types::BinaryKind;
 /// use umber::{Array, Scalar};
 /// let x = Array::from([1, 2]);

@@ -113,7 +113,7 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
 /// let parts = ops::quantize(&ops::ones(&Shape::from([3, 64]), DType::Float32), how, None)?;
 /// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
 /// let x = ops::ones(&Shape::from([64]), DType::Float32);
-/// assert_eq!(ops::quantized_matmul(&x, w, ops::Turned::Yes)?.to_vec::<f32>()?, [64.0, 64.0, 64.0]);
+/// assert_eq!(ops::quantized_matmul(&x, w, ops::Transposed::Yes)?.to_vec::<f32>()?, [64.0, 64.0, 64.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 ///
@@ -148,7 +148,7 @@ pub struct Gathered<'a> {
 /// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
 /// let x = ops::ones(&Shape::from([1, 1, 64]), DType::Float32);
 /// let picks = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
-/// assert_eq!(ops::gather_qmm(&x, w, picks, ops::Turned::Yes, None)?.shape(), &Shape::from([3, 1, 3]));
+/// assert_eq!(ops::gather_qmm(&x, w, picks, ops::Transposed::Yes, None)?.shape(), &Shape::from([3, 1, 3]));
 /// # Ok::<(), umber::Error>(())
 /// ```
 ///

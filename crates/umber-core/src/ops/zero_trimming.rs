@@ -28,10 +28,10 @@ pub enum TrimSides {
 ///
 /// ```
 /// # use umber_core as umber;
-/// use umber::{Array, ops, ops::TrimmedEnds};
+/// use umber::{Array, ops, ops::TrimSides};
 /// let a = Array::from([0, 0, 1, 0, 2, 0]);
-/// assert_eq!(ops::trim_zeros(&a, TrimmedEnds::Both, None)?.to_vec::<i32>()?, [1, 0, 2]);
-/// assert_eq!(ops::trim_zeros(&a, TrimmedEnds::Front, None)?.to_vec::<i32>()?, [1, 0, 2, 0]);
+/// assert_eq!(ops::trim_zeros(&a, TrimSides::Both, None)?.to_vec::<i32>()?, [1, 0, 2]);
+/// assert_eq!(ops::trim_zeros(&a, TrimSides::Front, None)?.to_vec::<i32>()?, [1, 0, 2, 0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn trim_zeros(a: &Array, ends: TrimSides, axes: Option<&[i64]>) -> Result<Array> {

@@ -45,7 +45,7 @@ pub struct Rotation<'a> {
 /// let turn = fast::Rotation {
 ///     dims: 2,
 ///     pairing: Pairing::Neighbours,
-///     frequencies: fast::Frequencies::Given(&quarter),
+///     frequencies: fast::Frequencies::Explicit(&quarter),
 ///     scale: 1.0,
 /// };
 /// let y = fast::rope(&Array::from([[1.0, 2.0], [1.0, 2.0]]), turn, &Array::from(0))?.to_vec::<f64>()?;

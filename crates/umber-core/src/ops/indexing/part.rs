@@ -23,9 +23,9 @@ pub enum Entry {
 /// use umber::ops::indexing::{Entry, part};
 /// use umber::Array;
 /// let x = Array::from([[1, 2], [3, 4]]);
-/// let column = part(&x, &[Entry::All, Entry::Place(-1)]).unwrap();
+/// let column = part(&x, &[Entry::All, Entry::Index(-1)]).unwrap();
 /// assert_eq!(column.to_vec::<i32>()?, [2, 4]);
-/// assert!(part(&x, &[Entry::Place(2)]).is_none());
+/// assert!(part(&x, &[Entry::Index(2)]).is_none());
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {

@@ -51,7 +51,7 @@ impl MatrixNorm {
     /// ```
     /// # use umber_core as umber;
     /// use umber::ops::linalg::{MatrixNorm, Order};
-    /// assert_eq!(MatrixNorm::of("norm", Order::Number(1.0))?, MatrixNorm::GreatestColumn);
+    /// assert_eq!(MatrixNorm::of("norm", Order::Number(1.0))?, MatrixNorm::MaxColumnSum);
     /// assert!(MatrixNorm::of("norm", Order::Number(3.0)).is_err()); // a norm of vectors only
     /// # Ok::<(), umber::Error>(())
     /// ```
