@@ -60,6 +60,7 @@ fn main() {
     convolutions::<f32>("1x1", Sizes::image(8, 56, 1, [256, 64]));
     convolutions::<f32>("3x3 depthwise", Sizes { groups: 128, ..Sizes::image(8, 56, 3, [128, 128]) });
     convolutions::<f32>("3x3 in 32 groups", Sizes { groups: 32, ..Sizes::image(8, 28, 3, [128, 128]) });
+    convolutions::<f32>("64 along a signal", Sizes { axes: 1, ..Sizes::image(1, 100_000, 64, [1, 1]) });
     convolutions::<f32>("3 along lines", Sizes { axes: 1, ..Sizes::image(16, 1024, 3, [256, 256]) });
     convolutions::<f32>("3x3x3", Sizes { axes: 3, ..Sizes::image(2, 24, 3, [32, 32]) });
 }

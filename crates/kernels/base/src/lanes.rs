@@ -24,7 +24,7 @@ pub trait Ring: Element {
     fn add_product<const FUSED: bool>(sum: Self, x: Self, y: Self) -> Self;
     /// `x + y`.
     fn plus(x: Self, y: Self) -> Self;
-    /// The factor of [`addmm`](super::addmm) as an element.
+    /// The factor of `addmm` as an element.
     fn factor(value: f64) -> Self;
 }
 

@@ -30,7 +30,7 @@ use umber_kernels_matmul::match_multiply;
 use umber_kernels_matmul::multiply::Multiply;
 use umber_types::{ConvParams, Layout, Shape};
 
-use dispatch::{AllowWinograd, Backward, Forward, backward_kernel, forward_kernel, is_float32};
+use dispatch::{AllowWinograd, Kernel, Pass, is_float32, kernel_for};
 use geometry::Geometry;
 
 /// `output[n, o.., g, c] = sum over taps t.. and i of input[n, o * stride + t * dilation - low.., g, i] * weight[g, c, t.., i]`
@@ -74,22 +74,22 @@ fn forward<T: Multiply>(params: &ConvParams, input: View, weight: View, output: 
     }
     phases.retain(|phase| phase.rows() * phase.depth() > 0);
     each(&phases, |phase| {
-        let mut kernel = forward_kernel::<T>(phase, AllowWinograd::Yes);
+        let mut kernel = kernel_for::<T>(Pass::Forward, phase, AllowWinograd::Yes);
         // `const` conditions, so that no kernel is compiled for dtypes that never reach it.
         if const { T::Acc::IN_REGISTERS } {
-            if kernel == Forward::Winograd {
+            if kernel == Kernel::Winograd {
                 if winograd::forward(phase, source, by, target) {
                     return;
                 }
-                kernel = forward_kernel::<T>(phase, AllowWinograd::No);
+                kernel = kernel_for::<T>(Pass::Forward, phase, AllowWinograd::No);
             }
             match kernel {
-                Forward::Sliding1d => return sliding_1d::forward(phase, source, by, target),
-                Forward::Grouped if const { is_float32::<T>() } => {
+                Kernel::Sliding1d => return sliding_1d::forward(phase, source, by, target),
+                Kernel::Grouped if const { is_float32::<T>() } => {
                     return grouped::forward(phase, source, by, target);
                 }
-                Forward::Direct => return direct::forward(phase, source, by, target),
-                Forward::Grouped | Forward::Winograd | Forward::Im2colGemm => {}
+                Kernel::Direct => return direct::forward(phase, source, by, target),
+                Kernel::Grouped | Kernel::Winograd | Kernel::Im2colGemm => {}
             }
         }
         im2col_gemm::forward(phase, source, by, target);
@@ -115,21 +115,21 @@ fn backward<T: Multiply>(params: &ConvParams, input: View, cotangent: View, outp
         fill_zero::<T>(output);
     }
     each(&phases, |phase| {
-        let mut kernel = backward_kernel::<T>(phase, AllowWinograd::Yes);
+        let mut kernel = kernel_for::<T>(Pass::WeightGradient, phase, AllowWinograd::Yes);
         // As in `forward`.
         if const { T::Acc::IN_REGISTERS } {
-            if kernel == Backward::Winograd {
+            if kernel == Kernel::Winograd {
                 if winograd::backward(phase, source, by, target) {
                     return;
                 }
-                kernel = backward_kernel::<T>(phase, AllowWinograd::No);
+                kernel = kernel_for::<T>(Pass::WeightGradient, phase, AllowWinograd::No);
             }
             match kernel {
-                Backward::Grouped if const { is_float32::<T>() } => {
+                Kernel::Grouped if const { is_float32::<T>() } => {
                     return grouped::backward(phase, source, by, target);
                 }
-                Backward::Direct => return direct::backward(phase, source, by, target),
-                Backward::Grouped | Backward::Winograd | Backward::Im2colGemm => {}
+                Kernel::Direct => return direct::backward(phase, source, by, target),
+                Kernel::Sliding1d | Kernel::Grouped | Kernel::Winograd | Kernel::Im2colGemm => {}
             }
         }
         weight_gradient_gemm::backward(phase, source, by, target);

@@ -1,7 +1,7 @@
 //! Matrix products.
 //!
-//! [`split`] cuts a batch of products into jobs for the threads; [`finish`] computes one, which an [`fused_epilogue`] may go on
-//! with; [`multiply`] says how one thread multiplies each element type: float and complex numbers by the kernel that [`dispatch`]
+//! [`split`] cuts a batch of products into jobs for the threads; [`epilogue`] computes one, to whose result a
+//! [`fused_epilogue`] may be applied; [`multiply`] says how one thread multiplies each element type: float and complex numbers by the kernel that [`dispatch`]
 //! chooses; 16-bit floats by [`half_gemv`] and, on processors that have them, by [`amx`] units, else block by block as float32;
 //! integers and bools by [`blocked`]. [`low_rank`] is for products of little depth that write more than the caches hold.
 

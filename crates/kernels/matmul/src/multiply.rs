@@ -51,7 +51,7 @@ pub trait Multiply: Element {
     fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Acc>) -> bool {
         false
     }
-    /// As [`multiply`](Self::multiply), but on all threads, where [`packed::is_shared`] says so; `done` is called with the rows
+    /// As [`multiply`](Self::multiply), but on all threads, where [`gemm::is_shared`] says so; `done` is called with the rows
     /// and columns of each block that is complete.
     fn multiply_shared(_: &Product<Self, Self::Acc>, _done: OnBlock<'_>) {
         unreachable!("threads share no product of {}", Self::DTYPE)

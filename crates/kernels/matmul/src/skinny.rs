@@ -39,7 +39,7 @@ pub(super) fn is_suitable<T: Ring>(product: &Product<T>) -> bool {
     T::IN_REGISTERS && (min_rows()..=*ROWS.end()).contains(&m) && b.rows == 1 && n >= 32 && k >= 32
 }
 
-/// Compute `a @ b`, which must [`is_suitable`](self::suits).
+/// Compute `a @ b`, for which [`is_suitable`] must hold.
 pub(super) fn product<T: Ring>(product: &Product<T>, beta: Beta) {
     let Product { m, n, k, a, b, out, out_row } = *product;
     let lines = |columns: Range<usize>, depths: Range<usize>, _: &mut [T]| {

@@ -29,7 +29,7 @@ pub(super) fn is_suitable<T: Ring>(product: &Product<T>) -> bool {
     T::IN_REGISTERS && b.columns == 1 && m > MAX_GEMV_ROWS && n >= STRIP / 2 && is_small
 }
 
-/// Compute `a @ b`, which must [`is_suitable`](self::suits).
+/// Compute `a @ b`, for which [`is_suitable`] must hold.
 pub(super) fn product<T: Ring>(product: &Product<T>, beta: Beta) {
     let Product { m, k, a, .. } = *product;
     if is_in_place(product) {

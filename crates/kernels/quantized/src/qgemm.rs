@@ -1,4 +1,5 @@
-//! Products with a quantised matrix, turned: what [`int8_dot`](super::digits) and [`skinny_qgemm`](super::few_rows) compute.
+//! Products with a transposed quantised matrix, as [`int8_dot`](super::int8_dot) and [`skinny_qgemm`](super::skinny_qgemm)
+//! compute them.
 
 use std::ops::Add;
 #[cfg(target_arch = "x86_64")]

@@ -46,7 +46,7 @@
 //! | [`shaping`] | the same elements under another shape, in another order, or several times |
 //! | [`numerical_gradient`] | slopes of values, the area under them, and differences of neighbours |
 //! | [`sorting`] | order, and parts of it |
-//! | [`log_spacing`](mod@spacing) | numbers spaced evenly on a logarithmic scale |
+//! | [`log_spacing`](mod@log_spacing) | numbers spaced evenly on a logarithmic scale |
 //! | [`stacking`] | arrays joined as rows, columns or blocks, and cut apart again |
 //! | [`statistics`] | weighted means, spans, covariances and correlations |
 //! | [`zero_trimming`] | zeros taken off the ends of arrays |

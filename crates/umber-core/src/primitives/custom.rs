@@ -27,9 +27,9 @@ pub struct RuleSet {
     pub vmap: bool,
 }
 
-/// What a user's function says of itself. Only rules that [`Rules::given`] names are called.
+/// The rules of a custom function. Only those that [`Rules::rule_set`] names are called.
 pub trait Rules: Send + Sync {
-    /// Which rules there are?
+    /// The rules that are defined.
     fn rule_set(&self) -> RuleSet;
 
     /// One cotangent an argument, from one an output; `None` is zero.

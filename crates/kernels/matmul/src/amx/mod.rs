@@ -1,7 +1,7 @@
 //! Products of bfloat16 matrices by the tiles of AMX or, without, by vectors that take terms in pairs; sums are float32.
 //!
 //! [`pack`] brings blocks of both operands into panels of tiles, whatever their strides, [`kernel`] (or [`vectors`])
-//! multiplies panels, and [`unit`] says which of them the processor has ([`amx`](umber_kernels_base::tile_unit) knows about
+//! multiplies panels, and [`unit`] says which of them the processor has ([`amx`](umber_kernels_base::amx) knows about
 //! tiles). Blocks of the sums stay in L2 while the depth passes by; packing is a few per cent of the work where blocks have some
 //! hundred rows and columns.
 

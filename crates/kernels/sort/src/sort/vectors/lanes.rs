@@ -24,7 +24,7 @@ pub(in crate::sort) unsafe trait Lanes {
     fn next(item: Self::Item) -> Self::Item;
     /// A register of items as they are.
     unsafe fn load(from: *const Self::Item) -> Self::Vector;
-    /// What [`partition`](Lanes::spread) compares with.
+    /// What [`partition`](Lanes::partition) compares with.
     unsafe fn pivots(pivot: Self::Item) -> Self::Vector;
     /// Write those of a register's items that are below the pivot from `low` on, the others before `high`, where there is space
     /// for a whole register at either end; returns how many are below.
@@ -34,7 +34,7 @@ pub(in crate::sort) unsafe trait Lanes {
         low: *mut Self::Item,
         high: *mut Self::Item,
     ) -> usize;
-    /// As [`partition`](Lanes::spread), of at most a register of items where there may be space for just these; moves the ends.
+    /// As [`partition`](Lanes::partition), of at most a register of items where there may be space for just these; moves the ends.
     unsafe fn partition_partial(
         items: &[Self::Item],
         pivot: Self::Item,
