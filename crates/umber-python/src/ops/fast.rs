@@ -66,7 +66,7 @@ fn rope(
         (base, _) => {
             let given = if base.is_some() { "both" } else { "neither" };
             return Err(PyValueError::new_err(format!(
-                "[rope] got {given} of base and freqs, expected one of them"
+                "[rope] got {given} of base and freqs, expected exactly one"
             )));
         }
     };
@@ -211,8 +211,8 @@ fn gated_delta_update(
 /// What is said to somebody who wants to run a kernel in a device's language.
 fn no_device(op: &str, language: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
-        "[{op}] got a kernel in {language} on a CPU, which cannot run it, expected umber.core.fast.kernel, which makes one of \
-         a Python function, or plain operations"
+        "[{op}] {language} kernels cannot run on a CPU; use umber.core.fast.kernel with a Python function, \
+         or plain operations"
     ))
 }
 
