@@ -1,4 +1,4 @@
-"""Errors of the package's Python functions: `[op] what was wrong, got what, expected what`.
+"""Errors of the package's Python functions: `[op] rule that was broken, offending values`.
 
 `guard` wraps the public functions and classes of a module once, so that the functions themselves
 read like their equations: what goes wrong inside, in an operation that the user did not call, or as
@@ -204,8 +204,8 @@ def _explain(
         return None
     if isinstance(error, RecursionError):
         error.args = (
-            f"[{name}] got lists, tuples, dicts or functions nested too deep, or in themselves, "
-            f"expected calls within Python's limit of {sys.getrecursionlimit()}",
+            f"[{name}] lists, tuples, dicts or functions are nested deeper than Python's recursion "
+            f"limit of {sys.getrecursionlimit()}, or contain themselves",
         )
         return None
     wrong = _wrong_argument(signature, args, kwargs, tuple(_KINDS))

@@ -57,7 +57,7 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[float]) -
         boundaries: the steps at which the second, third, … begins.
     """
     if not schedules:
-        raise ValueError("[join_schedules] got no schedules, expected at least 1")
+        raise ValueError("[join_schedules] needs at least one schedule")
     if len(boundaries) != len(schedules) - 1:
         raise ValueError(
             f"[join_schedules] got {len(boundaries)} boundaries for {len(schedules)} schedules, "

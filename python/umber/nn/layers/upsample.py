@@ -126,8 +126,8 @@ def _way(name: str, mode: Mode, align_corners: bool, antialias: bool) -> Way:
     """How one axis is interpolated."""
     if antialias and (mode == "nearest" or align_corners):
         raise ValueError(
-            f"[{name}] got antialias with mode={mode!r}, align_corners={align_corners}, "
-            "expected linear or cubic without align_corners"
+            f"[{name}] antialias requires mode 'linear' or 'cubic' without align_corners, got "
+            f"mode={mode!r}, align_corners={align_corners}"
         )
     if mode == "nearest":
         return _nearest
