@@ -1,4 +1,4 @@
-"""Every public callable refuses bad input in one way: a typed error, `[op] …`, with the bad value."""
+"""Every public callable refuses bad input in one way: a typed error whose text begins with `[op]`."""
 
 import re
 

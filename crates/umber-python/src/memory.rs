@@ -53,7 +53,7 @@ fn bytes(op: &str, limit: i128) -> PyResult<usize> {
     usize::try_from(limit).map_err(|_| {
         to_exception(umber_core::types::error!(
             Overflow(op),
-            "limit must be between 0 and {1}, got {limit}",
+            "limit must be between 0 and {}, got {limit}",
             usize::MAX
         ))
     })

@@ -260,11 +260,6 @@ pub fn tuple(lengths: &[i64]) -> String {
     format!("({}{})", inside.join(", "), if lengths.len() == 1 { "," } else { "" })
 }
 
-/// What a place among `count`, counted from the end if negative, is expected to be: `-3 <= axis < 3`.
-pub fn within(place: &str, count: usize) -> String {
-    if count == 0 { format!("no {place}") } else { format!("-{count} <= {place} < {count}") }
-}
-
 /// The error of an index that lies outside of an axis, without the operation's name.
 pub fn out_of_bounds(index: impl fmt::Display, axis: usize, length: usize) -> Error {
     error!(Index, "index {index} is out of bounds for axis {axis} of length {length}")
