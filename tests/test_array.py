@@ -49,7 +49,7 @@ def test_integers_beyond_int64_are_exact(numbers):
 
 def test_integers_beyond_int64_beside_other_numbers():
     for numbers in ([-1, 2**63], [2**63, 5, -1], [[2**64 - 1], [-(2**40)]]):
-        with pytest.raises(mx.RangeError, match=r"^\[array\] got -\d+ beside .*, expected none"):
+        with pytest.raises(mx.RangeError, match=r"^\[array\] negative integer -1 and an integer"):
             mx.array(numbers)
     assert mx.array([-1, 2**63], dtype=mx.float32).tolist() == [-1, 2.0**63]
     assert mx.array([0.5, 2**63]).dtype == mx.float32

@@ -188,7 +188,7 @@ def test_updates_in_place_keep_dtype_and_shape(case):
     x = xp.ones(shape, dtype=getattr(xp, dtype))
     y = xp.ones(other_shape, dtype=getattr(xp, other))
     with mx.InPlaceKeepsType():
-        with pytest.raises(error, match=r"\[add\] an operator in place would make"):
+        with pytest.raises(error, match=r"\[add\] cannot store "):
             x += y
         assert (x.dtype, x.shape, x.tolist()) == (getattr(xp, dtype), shape, [1] * shape[0])
         x += 1
@@ -311,7 +311,7 @@ def test_astype_without_copy_is_the_array_itself():
 def test_reshape_without_copy():
     x = xp.reshape(xp.arange(6), (2, 3), copy=False)
     assert xp.reshape(x, (3, 2), copy=True).shape == (3, 2)
-    with pytest.raises(ValueError, match=r"\[reshape\] strides cannot say shape \(6,\)"):
+    with pytest.raises(ValueError, match=r"\[reshape\] reshaping \(3, 2\) to \(6,\) requires a"):
         xp.reshape(x.T, (6,), copy=False)
     assert xp.reshape(x.T, (6,)).tolist() == [0, 3, 1, 4, 2, 5]
     assert mx.grad(lambda a: xp.sum(xp.reshape(a, (3,), copy=False)))(xp.ones(3)).shape == (3,)
@@ -415,7 +415,7 @@ def test_frequencies_of_a_dtype():
     np.testing.assert_array_equal(ours, np.fft.fftfreq(5, 0.1))
     ours = xp.fft.rfftfreq(5, d=0.1, dtype=xp.float64)
     np.testing.assert_array_equal(ours, np.fft.rfftfreq(5, 0.1))
-    with pytest.raises(TypeError, match=r"\[fftfreq\] got dtype int32"):
+    with pytest.raises(TypeError, match=r"\[fftfreq\] dtype int32 is not supported,"):
         xp.fft.fftfreq(5, dtype=xp.int32)
 
 
@@ -434,7 +434,7 @@ def test_lines_between_complex_numbers():
     ours = xp.linspace(0, 1 + 2j, 5, dtype=xp.complex128)
     np.testing.assert_allclose(ours, np.linspace(0, 1 + 2j, 5))
     assert xp.linspace(1j, 2, 3, endpoint=False).dtype == xp.complex64
-    with pytest.raises(TypeError, match=r"\[linspace\] got dtype float32 for complex numbers"):
+    with pytest.raises(TypeError, match=r"\[linspace\] dtype float32 cannot hold complex"):
         xp.linspace(0, 1j, 3, dtype=xp.float32)
 
 
@@ -475,7 +475,7 @@ def test_dtypes_are_numpys_too():
         assert (dtype.kind, dtype.type) == (np.dtype(name).kind, np.dtype(name).type)
         assert mx.zeros(2, np.dtype(name).str[1:]).dtype == dtype
     assert np.zeros(2, mx.float32).dtype == np.float32
-    with pytest.raises(TypeError, match="got 'f3'"):
+    with pytest.raises(TypeError, match="dtype: unknown dtype 'f3', expected one"):
         mx.zeros(2, "f3")
     assert xp.bool == mx.bool == mx.bool_
 

@@ -133,7 +133,7 @@ def test_comparison_with_integers_out_of_range(name):
         assert (x > -huge).tolist() == [True, True]
         assert (x <= -huge).tolist() == [False, False]
     assert (mx.array([200], dtype=mx.uint8) == 300).tolist() == [False]
-    with pytest.raises(ValueError, match="overflow"):
+    with pytest.raises(ValueError, match=r"300 does not fit uint8 \(0\.\.255\)"):
         mx.array([1], dtype=mx.uint8) + 300
 
 
@@ -168,7 +168,7 @@ def test_view_of_unaligned_memory():
 
 
 def test_view_refuses_what_does_not_fit():
-    with pytest.raises(ValueError, match=r"^\[view\] got shape .* a last axis"):
+    with pytest.raises(ValueError, match=r"^\[view\] cannot view shape \(3,\) of int8 as int16:"):
         mx.zeros((3,), dtype=mx.int8).view(mx.int16)
     with pytest.raises(ValueError, match=r"^\[view\] got a 0-d array"):
         mx.array(1.5).view(mx.int16)
@@ -366,5 +366,5 @@ def test_reversed_goes_backwards_over_the_first_axis(shape):
 def test_reversed_can_be_differentiated_and_needs_an_axis():
     gradient = mx.grad(lambda x: sum(i * row.sum() for i, row in enumerate(reversed(x))))
     assert gradient(mx.ones((3, 2))).tolist() == [[2.0, 2.0], [1.0, 1.0], [0.0, 0.0]]
-    with pytest.raises(TypeError, match=r"^\[reversed\] got a 0-d array, expected"):
+    with pytest.raises(TypeError, match=r"^\[reversed\] cannot iterate over a 0-d array"):
         reversed(mx.array(1.0))

@@ -232,7 +232,7 @@ def test_rope_refuses(dims, shape, offset):
 
 
 def test_rope_of_integers():
-    with pytest.raises(ValueError, match=r"^\[RoPE\] got .*int32, expected floating numbers"):
+    with pytest.raises(ValueError, match=r"^\[RoPE\] got an input with the shape \(2, 8\) and"):
         nn.RoPE(8)(mx.zeros((2, 8), dtype=mx.int32))
 
 
@@ -290,9 +290,7 @@ def test_alibi(rng):
 
 def test_attention_refuses():
     for arguments in ((8, 3), (8, 0), (8, 2, 8, 8, 8, 7)):
-        with pytest.raises(
-            ValueError, match=r"^\[MultiHeadAttention\] got 8 dims and . value dims"
-        ):
+        with pytest.raises(ValueError, match=r"^\[MultiHeadAttention\] dims 8 and value_dims 8"):
             nn.MultiHeadAttention(*arguments)
     x = mx.zeros((1, 3, 8))
     with pytest.raises(ValueError, match=r'got the mask "lower", expected "causal"'):

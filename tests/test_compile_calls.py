@@ -136,7 +136,7 @@ def test_strings_do_not_run_together():
 def test_what_cannot_be_compared_is_refused():
     compiled = mx.compile(lambda x, other: x)
     for other in (bytearray(b"x"), np.ones(2)):
-        with pytest.raises(TypeError, match=r"^\[compile\] got an argument of type"):
+        with pytest.raises(TypeError, match=r"^\[compile\] arguments of type bytearray are not"):
             compiled(mx.ones(2), other)
     with pytest.raises(TypeError, match=r"^\[compile\] got an array inside an object"):
         compiled(mx.ones(2), Settings(mx.ones(2)))
@@ -228,7 +228,9 @@ def test_errors_point_at_the_line():
         y = x * 2
         return y if y.sum() > 0 else x
 
-    with pytest.raises(ValueError, match=r"inside compile") as raised:
+    with pytest.raises(
+        ValueError, match="this array has no value: it is traced by compile"
+    ) as raised:
         mx.compile(body)(mx.ones(2))
     lines = [entry.frame.code.name for entry in raised.traceback]
     assert lines[-1] == "body"

@@ -51,14 +51,14 @@ def test_numbers_that_a_dtype_cannot_hold():
         lambda: mx.full((2,), -1, mx.uint8),
         lambda: mx.full_like(mx.zeros(2, mx.uint8), 256),
     ):
-        with pytest.raises(ValueError, match=r"got (-1|256), expected 0 to 255"):
+        with pytest.raises(ValueError, match=r"-1 does not fit uint8 \(0\.\.255\)"):
             make()
     assert mx.full((2,), -1, mx.int8).tolist() == [-1, -1]
     assert mx.full((1,), 300, mx.float16).tolist() == [300]
 
 
 def test_lists_without_end():
-    with pytest.raises(ValueError, match=r"^\[tolist\] got an array of shape"):
+    with pytest.raises(ValueError, match=r"^\[tolist\] shape \(8589934592, 0\) makes more than"):
         mx.zeros((2**33, 0)).tolist()
     assert mx.zeros((0, 2**33)).tolist() == []
     assert mx.zeros((3, 0)).tolist() == [[], [], []]
@@ -66,7 +66,7 @@ def test_lists_without_end():
 
 def test_gaps_in_a_tree():
     assert utils.tree_unflatten([("2", "a")]) == [{}, {}, "a"]
-    with pytest.raises(ValueError, match="places without a leaf"):
+    with pytest.raises(ValueError, match="index 10000000 is too large"):
         utils.tree_unflatten([("0", 1), ("10000000", 2)])
 
 
@@ -93,7 +93,7 @@ def test_flatten_refuses_a_start_behind_its_end(axes):
         assert mx.flatten(x, *axes).shape == x.flatten(*axes).shape == wanted
     else:
         for call in (mx.flatten, type(x).flatten):
-            with pytest.raises(ValueError, match=r"^\[flatten\] got start_axis .*, expected"):
+            with pytest.raises(ValueError, match=r"^\[flatten\] start_axis "):
                 call(x, *axes)
     assert mx.flatten(mx.array(1.0), *axes).shape == (1,)
 

@@ -339,7 +339,7 @@ def test_wrong_answers_of_a_jvp_rule():
     with pytest.raises(ValueError, match=r"jvp rule's tangents: got array, expected a tuple of 2"):
         mx.jvp(f, [A, B], [A, B])
     f = custom(lambda x: x, jvp=lambda p, t: mx.ones(3))
-    with pytest.raises(ValueError, match=r"jvp rule gave shape \(3,\) for output 0, expected \(\)"):
+    with pytest.raises(ValueError, match=r"the jvp rule returned shape \(3,\) for"):
         mx.jvp(f, [A], [B])
 
 

@@ -39,9 +39,9 @@ def test_writing_outside_raises():
 
 
 def test_steps_of_zero_raise():
-    with pytest.raises(ValueError, match="slice step cannot be zero"):
+    with pytest.raises(ValueError, match="slice step must be non-zero"):
         three()[::0]
-    with pytest.raises(ValueError, match="slice step cannot be zero"):
+    with pytest.raises(ValueError, match="slice step must be non-zero"):
         assign(three(), slice(None, None, 0), 1)
 
 
@@ -57,7 +57,7 @@ def test_integer_division_by_zero_and_overflow():
 
 def test_messages_of_two_indices():
     a = mx.zeros((4, 4))
-    with pytest.raises(IndexError, match="index 6 is out of bounds for axis 1 with size 4"):
+    with pytest.raises(IndexError, match="index 6 is out of bounds for axis 1 of"):
         a[0, 6]
 
 

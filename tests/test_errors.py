@@ -498,7 +498,7 @@ def test_traceback_names_the_recording_line(line, error):
 
 @pytest.mark.parametrize("width", [1 << 63, (1, 1 << 63), [(1 << 70, 0)], -(1 << 64)])
 def test_widths_beyond_64_bits(width):
-    with pytest.raises(mx.RangeError, match=r"^\[pad\] pad_width: got .*, expected"):
+    with pytest.raises(mx.RangeError, match=r"^\[pad\] pad_width does not fit 64 bits"):
         mx.pad(mx.ones(2), width)
 
 
@@ -507,7 +507,7 @@ def test_widths_beyond_64_bits(width):
 )
 def test_states_that_no_array_has(state):
     with pytest.raises(
-        (TypeError, ValueError), match=r"^\[__setstate__\] .*got .*expected"
+        (TypeError, ValueError), match=r"^\[__setstate__\] state has 0 bytes, expected"
     ) as said:
         mx.array(0).__setstate__(state)
     assert "extract" not in str(said.value)

@@ -109,7 +109,7 @@ def test_several_traces(path):
     with mx.exporter(path, lambda *xs: sum(xs), metadata="sums") as exporter:
         exporter(mx.array(1))
         exporter(mx.array(1), mx.array(2))
-        with pytest.raises(RuntimeError, match="twice"):
+        with pytest.raises(RuntimeError, match="the function was already"):
             exporter(mx.array(3))
     with pytest.raises(RuntimeError, match="written already"):
         exporter(mx.array(1), mx.array(2), mx.array(3))
@@ -141,7 +141,7 @@ def test_bad_arguments(path):
         mx.export_function(path, 3, mx.array(1))
     with pytest.raises(TypeError, match="expected the path"):
         mx.export_function(7, lambda x: x, mx.array(1))
-    with pytest.raises(ValueError, match="expected a path"):
+    with pytest.raises(ValueError, match="metadata requires a path, not"):
         mx.export_function(lambda _: None, lambda x: x, mx.array(1), metadata="m")
     with pytest.raises(OSError, match=r"\[import_function\]"):
         mx.import_function(path)
@@ -370,7 +370,7 @@ def test_dot(tmp_path):
     )
     for label in ("CumSum", "Rsqrt", "Log2", "Sum"):
         assert f'"{label}"' in kinds.getvalue()
-    with pytest.raises(ValueError, match="no arrays"):
+    with pytest.raises(ValueError, match="needs at least one array"):
         mx.export_to_dot(text, 3)
     nothing = io.StringIO()
     mx.export_to_dot(nothing)
@@ -391,7 +391,7 @@ def test_dot_of_a_function_is_the_same_for_few_elements_and_many():
     assert drawn(3) == drawn(3000)
     for label in ("Exp", "Multiply", "Sum", "Subtract", "Slice"):
         assert f'[label ="{label}"' in drawn(3)
-    with pytest.raises(TypeError, match="arguments by place"):
+    with pytest.raises(TypeError, match="arguments of the function must"):
         mx.export_to_dot(io.StringIO(), f, mx.ones(2), tree={"y": mx.ones(2)})
     with pytest.raises(ValueError, match="expected arrays"):
         mx.export_to_dot(io.StringIO(), lambda x: 3, mx.ones(2))
@@ -565,7 +565,7 @@ def test_deeper_than_any_function(path):
 def test_rules_inside_control_flow_are_refused(path, nest):
     g = mx.custom_function(mx.sin)
     g.vjp(lambda x, ct, y: ct)
-    with pytest.raises(ValueError, match="custom_function with rules of its own inside"):
+    with pytest.raises(ValueError, match="cannot export a"):
         mx.export_function(path, NESTS[nest](g), mx.array(0.5))
 
 

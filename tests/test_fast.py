@@ -366,14 +366,16 @@ def test_attention_of_mixed_dtypes():
     ],
 )
 def test_attention_refuses(shapes, options):
-    with pytest.raises(ValueError, match=r"^\[scaled_dot_product_attention\] .*got .*expected"):
+    with pytest.raises(
+        ValueError, match=r"^\[scaled_dot_product_attention\] .*(differ|must|need|cannot)"
+    ):
         attend(*(mx.zeros(shape) for shape in shapes), **options)
 
 
 def test_attention_refuses_dtypes():
     for dtype in (mx.int32, mx.complex64, mx.bool_):
         x = mx.zeros((1, 2, 2), dtype)
-        with pytest.raises(ValueError, match=r"^\[scaled_dot_product_attention\] got dtype"):
+        with pytest.raises(ValueError, match=r"^\[scaled_dot_product_attention\] dtype int32 is"):
             attend(x, x, x)
     with pytest.raises(TypeError, match=r"got a number, expected \"causal\""):
         attend(*[mx.zeros((1, 2, 2))] * 3, mask=0.0)
@@ -523,7 +525,7 @@ def test_cross_entropy_refuses():
         (mx.zeros(()), mx.zeros((), mx.int32)),
         (mx.zeros((2, 0)), mx.zeros(2, mx.int32)),
     ):
-        with pytest.raises(ValueError, match=r"^\[cross_entropy\] got .*expected"):
+        with pytest.raises(ValueError, match=r"^\[cross_entropy\] shape of targets, \(3,\), does"):
             fast.cross_entropy(logits, targets)
     for target in (3, -4):
         with pytest.raises(IndexError, match=r"^\[cross_entropy\] index -?\d is out of bounds"):
@@ -598,7 +600,7 @@ def test_gated_delta_update_refuses(rng):
         (q, k, v, gamma, beta, None, mx.ones(4)),
         (q.astype(mx.complex64), k, v, gamma, beta),
     ):
-        with pytest.raises(ValueError, match=r"^\[gated_delta_update\] .*got .*expected"):
+        with pytest.raises(ValueError, match=r"^\[gated_delta_update\] q and v must have 4 axes,"):
             fast.gated_delta_update(*arguments)
 
 
@@ -636,7 +638,7 @@ def test_kernel_refuses():
         (lambda: fast.kernel(lambda x: x + mx.ones(2))(mx.ones(2)), ValueError),
         (lambda: fast.kernel(lambda x, y: x)(mx.ones(2), mx.ones(3)), ValueError),
     ):
-        with pytest.raises(error, match=r"^\[kernel\] .*expected"):
+        with pytest.raises(error, match=r"^\[kernel\] needs at least one array"):
             call()
 
 
@@ -645,9 +647,7 @@ def test_kernels_of_other_devices():
     made = fast.metal_kernel(**names)
     where = {"grid": (1, 1, 1), "threadgroup": (1, 1, 1)}
     outputs = {"output_shapes": [(1,)], "output_dtypes": [mx.float32]}
-    with pytest.raises(
-        RuntimeError, match=r"^\[metal_kernel\] got .*expected umber.core.fast.kernel"
-    ):
+    with pytest.raises(RuntimeError, match=r"^\[metal_kernel\] Metal's language kernels cannot"):
         made(inputs=[mx.ones(1)], **where, **outputs)
     with pytest.raises(
         RuntimeError, match=r"^\[cuda_kernel\] got .*expected umber.core.fast.kernel"
@@ -692,9 +692,7 @@ def test_kernel_names_itself():
     double = fast.kernel(lambda x: x + x)
     with pytest.raises(TypeError, match=r"^\[kernel\] got str, expected an array or a number"):
         double("x")
-    with pytest.raises(
-        TypeError, match=r"^\[kernel\] x: got a keyword argument, expected .* position"
-    ):
+    with pytest.raises(TypeError, match=r"^\[kernel\] x: arguments must be positional"):
         double(x=mx.ones(2))
     with pytest.raises(ValueError, match=r"inside vmap or fast\.kernel"):
         fast.kernel(lambda x: x if x > 0 else -x)(mx.ones(2))

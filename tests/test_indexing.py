@@ -89,7 +89,7 @@ def test_gradient_of_a_read_and_a_write(case):
 
 def test_errors_of_updates_name_the_index():
     flags = mx.array([True, False])
-    with pytest.raises(TypeError, match=r"^\[index\] got an array of bool to subtract from"):
+    with pytest.raises(TypeError, match=r"^\[index\] cannot subtract from a bool array"):
         flags.at[0].subtract(True)
     for name in (*UPDATES, "divide"):
         with pytest.raises(TypeError, match=r"^\[index\] got str"):
@@ -340,7 +340,7 @@ def test_masks_on_every_dtype(dtype, rng):
 def test_values_of_another_number_than_the_mask_picks(count):
     a = mx.arange(6).reshape(2, 3)
     for mask in (a > 2, (a > 2).tolist(), np.array(a) > 2):
-        with pytest.raises(ValueError, match=r"^\[index\] got values of shape"):
+        with pytest.raises(ValueError, match=r"^\[index\] cannot broadcast values of shape \("):
             a[mask] = mx.arange(count)
     assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
 
@@ -431,9 +431,7 @@ def test_masks_and_other_numbers_of_values(name, shape, mask, wrong):
 def test_masks_without_a_value(transform):
     """A read says why it cannot be; a write whose shape is known works."""
     x, mask = mx.array([[1.0, 2.0, 3.0]] * 2), mx.array([[True, False, True], [False, True, True]])
-    with pytest.raises(
-        ValueError, match=r"^\[index\] a boolean mask .* vmap or compile .* mx.where"
-    ):
+    with pytest.raises(ValueError, match=r"^\[index\] the number of elements that a boolean"):
         transform(lambda x, m: x[m])(x, mask)
 
     def scalar(x, m):
@@ -520,7 +518,7 @@ def test_lists_and_tuples_inside_an_index():
 
 def test_deleting_elements_is_refused():
     a = mx.zeros(3)
-    with pytest.raises(TypeError, match=r"^\[index\] got elements to delete"):
+    with pytest.raises(TypeError, match=r"^\[index\] arrays do not support item deletion;"):
         del a[0]
 
 

@@ -292,7 +292,7 @@ def test_has_aux_of_grad_vjp_and_jvp():
         lambda: mx.value_and_grad(lambda x: (x, 1, 2), has_aux=True)(x),
         lambda: mx.vjp(lambda x: [x, x], [x], [one], has_aux=True),
     ):
-        with pytest.raises(TypeError, match="with has_aux the function should return a tuple of 2"):
+        with pytest.raises(TypeError, match="has_aux requires the function to return"):
             call()
 
 
@@ -300,7 +300,7 @@ def test_wrong_arguments():
     for make in (mx.jacfwd, mx.jacrev, mx.hessian):
         with pytest.raises(TypeError, match="got int, expected a function"):
             make(3)
-        with pytest.raises(ValueError, match="argnums: got -1"):
+        with pytest.raises(ValueError, match="argnums must not be negative, got -1"):
             make(abs, argnums=-1)
         with pytest.raises(ValueError, match="argnums: got 2"):
             make(lambda x, y: x, argnums=2)(X, Y)

@@ -62,21 +62,30 @@ def test_refuses_right_sides_of_another_length(name):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: linalg.norm(mx.ones((2, 2, 2)), 2), r"\[linalg\.norm\] got 3 axes"),
-        (lambda: linalg.norm(mx.ones((2, 2)), 3), r"\[linalg\.norm\] got order 3"),
+        (
+            lambda: linalg.norm(mx.ones((2, 2, 2)), 2),
+            r"\[linalg\.norm\] needs one axis \(vectors\) or two",
+        ),
+        (
+            lambda: linalg.norm(mx.ones((2, 2)), 3),
+            r"\[linalg\.norm\] matrix norm of order 3 is not",
+        ),
         (lambda: linalg.norm(mx.ones((2, 2)), "two"), r"\[linalg\.norm\] got ord 'two'"),
         (lambda: linalg.norm(mx.ones((2, 2)), "fro", 0), r"\[linalg\.norm\] 'fro' and 'nuc'"),
         (lambda: linalg.norm(mx.ones((2, 2)), 2, (0, 0)), r"\[linalg\.norm\] duplicate axis 0"),
         (lambda: linalg.norm(mx.ones((2, 2)), 2, 5), r"\[linalg\.norm\] axis 5 is out of bounds"),
-        (lambda: linalg.norm(mx.zeros(0), float("inf")), r"\[linalg\.norm\] got an array of shape"),
+        (
+            lambda: linalg.norm(mx.zeros(0), float("inf")),
+            r"\[linalg\.norm\] cannot take the norm of an empty",
+        ),
         (lambda: linalg.vector_norm(mx.ones(2), axis=1), r"\[linalg\.vector_norm\] axis 1"),
         (
             lambda: linalg.matrix_norm(mx.ones((2, 2)), ord=0),
-            r"\[linalg\.matrix_norm\] got order 0",
+            r"\[linalg\.matrix_norm\] matrix norm of order 0 is",
         ),
         (lambda: linalg.cond(mx.ones((2, 2)), "no"), r"\[linalg\.cond\] got ord 'no'"),
         (lambda: linalg.cond(mx.zeros((0, 0))), r"\[linalg\.cond\] got an array of shape"),
-        (lambda: linalg.cond(mx.ones((2, 3)), 1), r"\[linalg\.cond\] got .*shape \(2, 3\)"),
+        (lambda: linalg.cond(mx.ones((2, 3)), 1), r"\[linalg\.cond\] matrices must be square, got"),
         (lambda: linalg.eigh(mx.eye(2), "x"), r"\[linalg\.eigh\] got UPLO 'x'"),
         (lambda: linalg.eigvalsh(mx.eye(2), UPLO="up"), r"\[linalg\.eigvalsh\] got UPLO 'up'"),
         (lambda: linalg.qr(mx.eye(2), mode="full"), r"\[linalg\.qr\] got mode 'full'"),
@@ -84,17 +93,26 @@ def test_refuses_right_sides_of_another_length(name):
             lambda: linalg.matrix_power(mx.ones((2, 3)), 2),
             r"\[linalg\.matrix_power\] got .*shape \(2, 3\)",
         ),
-        (lambda: linalg.multi_dot([mx.eye(2)]), r"\[linalg\.multi_dot\] got 1 arrays"),
+        (
+            lambda: linalg.multi_dot([mx.eye(2)]),
+            r"\[linalg\.multi_dot\] needs at least two arrays,",
+        ),
         (
             lambda: linalg.multi_dot([mx.eye(2), mx.eye(3)]),
-            r"\[linalg\.multi_dot\] got arrays 0 and 1",
+            r"\[linalg\.multi_dot\] inner dimensions of arrays 0",
         ),
         (
             lambda: linalg.multi_dot([mx.eye(2), mx.ones(2), mx.eye(2)]),
             r"\[linalg\.multi_dot\] got array 1 of shape \(2,\)",
         ),
-        (lambda: linalg.cross(mx.ones(4), mx.ones(4)), r"\[linalg\.cross\] got vectors of 4"),
-        (lambda: linalg.cross(mx.ones((2, 3)), mx.ones((4, 3))), r"\[linalg\.cross\] got shapes"),
+        (
+            lambda: linalg.cross(mx.ones(4), mx.ones(4)),
+            r"\[linalg\.cross\] vectors must have 2 or 3",
+        ),
+        (
+            lambda: linalg.cross(mx.ones((2, 3)), mx.ones((4, 3))),
+            r"\[linalg\.cross\] shapes \(2, 3\) and \(4, 3\) cannot",
+        ),
         (lambda: linalg.cross(mx.array(1.0), mx.ones(3)), r"\[linalg\.cross\] axis -1"),
         (lambda: linalg.diagonal(mx.ones(3)), r"\[\w+\]"),
         (lambda: linalg.trace(mx.ones(3)), r"\[\w+\]"),
@@ -147,7 +165,7 @@ def test_negative_power_of_a_singular_matrix():
 
 def test_an_indefinite_matrix_has_no_cholesky_factor():
     for a in (-np.eye(2), np.array([[1.0, 2.0], [2.0, 1.0]]), np.full((2, 2), np.nan)):
-        with pytest.raises(RuntimeError, match="not positive definite: got a pivot"):
+        with pytest.raises(RuntimeError, match="the matrix is not positive"):
             mx.eval(linalg.cholesky(to_umber(a, "float64")))
 
 
@@ -173,7 +191,7 @@ def test_hermitian_matrices_are_read_below_their_diagonal(shape, dtype, rng):
 
 
 def test_arguments_of_pinv_and_svd():
-    with pytest.raises(ValueError, match=r"^\[linalg\.pinv\] rcond: got rtol too"):
+    with pytest.raises(ValueError, match=r"^\[linalg\.pinv\] rcond and rtol are the same"):
         linalg.pinv(mx.eye(2), 0.1, rtol=0.1)
     for call in (linalg.svd, linalg.pinv, lambda a, **k: linalg.svd(a, compute_uv=False, **k)):
         with pytest.raises(
@@ -290,7 +308,7 @@ def test_ranks_by_tolerance_and_of_hermitian_matrices(rng):
     lopsided = np.tril(np.ones((3, 3)))
     assert linalg.matrix_rank(to_umber(lopsided, "float64"), hermitian=True).item() == 1
     assert linalg.matrix_rank(mx.zeros((2, 0, 0)), hermitian=True).tolist() == [0, 0]
-    with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] tol: got rtol too"):
+    with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] tol and rtol are the same"):
         linalg.matrix_rank(x, 0.1, rtol=0.1)
     with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] got .*shape \(2, 3\), .*square"):
         linalg.matrix_rank(mx.ones((2, 3)), hermitian=True)

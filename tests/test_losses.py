@@ -228,7 +228,7 @@ def test_losses_do_not_broadcast_by_accident(function):
 def test_cross_entropy_refuses():
     x = mx.array(X)
     for shape in ((5,), (4, 4), (4, 1), ()):
-        with pytest.raises(ValueError, match=r"^\[cross_entropy\] got targets of shape \("):
+        with pytest.raises(ValueError, match=r"^\[cross_entropy\] shape of targets, \(5,\), does"):
             losses.cross_entropy(x, mx.zeros(shape, dtype=mx.int32))
     with pytest.raises(ValueError, match=r"^\[cross_entropy\] got the label smoothing 1"):
         losses.cross_entropy(x, mx.array(CLASSES), label_smoothing=1)
@@ -718,7 +718,7 @@ def test_ignored_rows_may_hold_anything():
 
 
 def test_probabilities_are_not_ignored():
-    with pytest.raises(ValueError, match=r"^\[cross_entropy\] ignore_index is for class indices"):
+    with pytest.raises(ValueError, match=r"^\[cross_entropy\] ignore_index requires class"):
         losses.cross_entropy(mx.array(X), mx.array(PROBABILITIES), ignore_index=1)
 
 

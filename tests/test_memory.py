@@ -251,7 +251,7 @@ def test_buffers_count_once():
     shared = np.ones(1000, np.float32)
     assert mx.get_array_buffer_size(mx.asarray(shared)) == shared.nbytes
     assert mx.get_array_buffer_size() == mx.get_array_buffer_size(3) == 0
-    refused = r"^\[get_array_buffer_size\] got an array of shape \(3000,\) that is not evaluated"
+    refused = r"^\[get_array_buffer_size\] array of shape \(3000,\)"
     with pytest.raises(ValueError, match=refused):
         mx.get_array_buffer_size(mx.zeros(3000) + 1)
 
@@ -259,7 +259,7 @@ def test_buffers_count_once():
 def test_nothing_is_wired():
     assert mx.set_wired_limit(2**20) == 0
     assert mx.set_wired_limit(0) == 0
-    with pytest.raises(ValueError, match=r"^\[set_wired_limit\] got a limit of -1 bytes"):
+    with pytest.raises(ValueError, match=r"^\[set_wired_limit\] limit must be between 0 and"):
         mx.set_wired_limit(-1)
 
 

@@ -243,7 +243,7 @@ def test_division_in_place_of_integers(name):
     """Its quotient is no integer: both forms raise, and nothing changes."""
     for divisor in (2, 2.0, mx.array(2.0), mx.array([2]), np.ones(1)):
         x = mx.array([1, 0, 1], dtype=dtype_of(name))
-        with pytest.raises(TypeError, match=r"^\[divide\] `/=` would make floats"):
+        with pytest.raises(TypeError, match=r"^\[divide\] cannot store floats in place in an"):
             x /= divisor
         with pytest.raises(TypeError, match=r"^\[divide\]"):
             x[1:] /= divisor
@@ -280,7 +280,7 @@ LOSSES = [
 @pytest.mark.parametrize(("values", "statement"), LOSSES)
 def test_parts_are_not_cut_off_in_silence(values, statement):
     a = mx.array(values)
-    with pytest.raises(TypeError, match=r"^\[index\] an operator in place made"):
+    with pytest.raises(TypeError, match=r"^\[index\] cannot store "):
         exec(statement, {"a": a, "mx": mx})
     assert a.tolist() == values
 

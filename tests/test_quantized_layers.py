@@ -123,7 +123,7 @@ def test_quantize_a_model():
             r"\[to_quantized\] got quantize_input, expected it for Linear",
         ),
         (lambda m: nn.QuantizedLinear(64, 8, mode="fp3"), ValueError, r"got mode 'fp3'"),
-        (lambda m: nn.QuantizedLinear(60, 8), ValueError, r"group_size 64 divides"),
+        (lambda m: nn.QuantizedLinear(60, 8), ValueError, "last axis of w must be"),
     ],
 )
 def test_bad_calls_change_nothing(call, error, message):
@@ -225,5 +225,5 @@ def test_errors_of_what_users_hand_to_quantize_stay():
 
 def test_errors_of_quantize_say_which_layer():
     some = nn.Sequential(nn.Linear(64, 2), nn.Linear(100, 2))
-    with pytest.raises(ValueError, match=r"^\[quantize\] layers\.1: got w of shape \(2, 100\)"):
+    with pytest.raises(ValueError, match=r"^\[quantize\] layers\.1: last axis of w must be"):
         nn.quantize(some)

@@ -348,7 +348,7 @@ def test_categorical_with_degenerate_logits():
     impossible = mx.array([-np.inf, 0.0, 1.0, -np.inf, -np.inf])
     drawn = mx.random.categorical(impossible, num_samples=50_000, key=key)
     assert set(np.unique(to_numpy(drawn))) == {1, 2}
-    with pytest.raises(ValueError, match=r"\[categorical\] got logits of shape \(1, 0\)"):
+    with pytest.raises(ValueError, match=r"\[categorical\] needs at least one class along"):
         mx.random.categorical(mx.zeros((1, 0)), key=key)
     assert mx.random.categorical(mx.zeros((0, 3)), key=key).shape == (0,)
 
@@ -414,14 +414,16 @@ def test_integers_between_arrays():
 
 def test_empty_ranges_raise():
     for low, high in ((5, 5), (6, 5), (2**60, 2**60), (2**60 + 1, 2**60)):
-        with pytest.raises(ValueError, match=r"\[randint\] got low"):
+        with pytest.raises(ValueError, match=r"\[randint\] low must be less than high, got 5 and"):
             mx.random.randint(low, high, (2,), dtype=mx.int64)
     assert mx.random.randint(5, 5, (0,)).shape == (0,)
 
 
 def test_seeds_are_checked():
     for bad in (-1, 2**64):
-        with pytest.raises(ValueError, match=r"\[random.key\] got the seed"):
+        with pytest.raises(
+            ValueError, match=r"\[random\.key\] seed must be between 0 and 2\*\*64 -"
+        ):
             mx.random.key(bad)
         with pytest.raises(ValueError, match=r"\[random.seed\] got the seed"):
             mx.random.seed(bad)
@@ -431,7 +433,7 @@ def test_seeds_are_checked():
 
 
 def test_rates_are_checked():
-    with pytest.raises(ValueError, match=r"\[poisson\] got NaN as the rate, expected 0 or more"):
+    with pytest.raises(ValueError, match=r"\[poisson\] rate must be non-negative, got NaN"):
         mx.random.poisson(float("nan"))
     with pytest.raises(ValueError, match=r"\[poisson\] got a rate below zero, expected 0 or more"):
         mx.random.poisson(-1.0)
@@ -580,7 +582,7 @@ def test_a_key_from_before_a_draw_is_an_array_as_any_other():
 def test_what_is_no_key_cannot_be_written_into_it():
     mx.random.seed(1)
     key = mx.random.state[0]
-    with pytest.raises(ValueError, match=r"\[random.state\] got .*float32"):
+    with pytest.raises(ValueError, match=r"\[random\.state\] key must have shape \(2,\) and"):
         key += 0.5
     assert key.tolist() == mx.random.state[0].tolist() == [0, 1]
     assert key.dtype == mx.uint32
@@ -737,22 +739,37 @@ def test_gradients_of_the_families():
     unit = mx.random.gamma(2.0, (5,), key=key)
     slope = mx.grad(lambda s: mx.random.gamma(2.0, (5,), scale=s, key=key).sum())(mx.array(3.0))
     np.testing.assert_allclose(slope.item(), to_numpy(unit).sum(), rtol=1e-6)
-    with pytest.raises(ValueError, match=r"\[gamma\] a draw by rejection has no derivative"):
+    with pytest.raises(ValueError, match=r"\[gamma\] rejection sampling has no derivative"):
         mx.grad(lambda a: mx.random.gamma(a, (5,), key=key).sum())(mx.array(3.0))
     flat = mx.grad(lambda r: mx.random.poisson(r, (5,), dtype=mx.float32, key=key).sum())
     assert flat(mx.array(3.0)).item() == 0
 
 
 ERRORS = [
-    (lambda: mx.random.choice(0, (1,)), r"\[choice\] got no items"),
-    (lambda: mx.random.choice(3, (4,), replace=False), r"\[choice\] got shape \(4,\) without"),
-    (lambda: mx.random.choice(3, (4,), p=mx.ones((2,))), r"\[choice\] got p of shape \(2,\)"),
+    (lambda: mx.random.choice(0, (1,)), r"\[choice\] cannot draw \(1,\) from no items"),
+    (
+        lambda: mx.random.choice(3, (4,), replace=False),
+        r"\[choice\] cannot draw \(4,\) from 3 items without",
+    ),
+    (
+        lambda: mx.random.choice(3, (4,), p=mx.ones((2,))),
+        r"\[choice\] p must be real and of shape \(3,\), got",
+    ),
     (lambda: mx.random.choice(mx.zeros((3,)), axis=1), r"\[choice\]"),
-    (lambda: mx.random.exponential((2,), dtype=mx.int32), r"\[exponential\] got dtype int32"),
-    (lambda: mx.random.gamma(-1.0), r"\[gamma\] got a shape parameter"),
-    (lambda: mx.random.gamma(mx.ones((3,)), (2,)), r"\[gamma\] got the shape"),
-    (lambda: mx.random.gamma(1.0, key=mx.zeros((3,))), r"\[gamma\] got a key of shape"),
-    (lambda: mx.random.beta(1.0, 0.0), r"\[beta\] got a parameter b"),
+    (
+        lambda: mx.random.exponential((2,), dtype=mx.int32),
+        r"\[exponential\] dtype int32 is not supported,",
+    ),
+    (lambda: mx.random.gamma(-1.0), r"\[gamma\] shape parameter must be positive"),
+    (
+        lambda: mx.random.gamma(mx.ones((3,)), (2,)),
+        r"\[gamma\] cannot broadcast a of shape \(3,\) to \(2,\)",
+    ),
+    (
+        lambda: mx.random.gamma(1.0, key=mx.zeros((3,))),
+        r"\[gamma\] key must have shape \(2,\) and dtype",
+    ),
+    (lambda: mx.random.beta(1.0, 0.0), r"\[beta\] parameter b must be positive"),
     (lambda: mx.random.dirichlet(1.0), r"\[dirichlet\] got alpha without axes"),
     (lambda: mx.random.dirichlet([1.0, -1.0]), r"\[dirichlet\] got the parameter -1"),
     (lambda: mx.random.dirichlet([1.0, np.nan]), r"\[dirichlet\] got the parameter NaN"),

@@ -1,4 +1,4 @@
-"""Errors of the package's Python functions: `[op] problem: got ..., expected ...`.
+"""Errors of the package's Python functions: `[op] rule that was broken, offending values`.
 
 `guard` wraps the public functions and classes of a module, so that the functions themselves need no
 checks of argument types. An error of an inner operation, or an `AttributeError` from an argument of
@@ -204,8 +204,8 @@ def _explain(
         return None
     if isinstance(error, RecursionError):
         error.args = (
-            f"[{name}] got lists, tuples, dicts or functions nested too deep, or in themselves, "
-            f"expected calls within Python's limit of {sys.getrecursionlimit()}",
+            f"[{name}] lists, tuples, dicts or functions are nested deeper than Python's recursion "
+            f"limit of {sys.getrecursionlimit()}, or contain themselves",
         )
         return None
     wrong = _wrong_argument(signature, args, kwargs, tuple(_KINDS))

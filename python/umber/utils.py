@@ -372,8 +372,7 @@ def _child(op: str, tree: Any, key: Any) -> Any:
         return tree[key]
     except (KeyError, IndexError, TypeError) as error:
         raise type(error)(
-            f"[{op}] a tree of the rest has another structure: got {type(tree).__name__} without "
-            f"{key!r}, expected the places of the first tree"
+            f"[{op}] trees differ in structure: {type(tree).__name__} has no {key!r}"
         ) from error
 
 
@@ -383,9 +382,7 @@ def _unflatten(items: list[tuple[str, Any]]) -> Any:
     if not items:
         return []
     if all(path == "" for path, _ in items):
-        raise ValueError(
-            f"[tree_unflatten] {len(items)} leaves have the same path, expected different paths"
-        )
+        raise ValueError(f"[tree_unflatten] {len(items)} leaves have the same path")
     children: dict[str, list[tuple[str, Any]]] = {}
     for path, leaf in items:
         key, _, remainder = path.partition(".")
@@ -396,8 +393,8 @@ def _unflatten(items: list[tuple[str, Any]]) -> Any:
     if longest > _MAX_DIGITS or max(map(int, children)) >= len(children) + _MAX_GAPS:
         worst = max(children, key=len)
         raise ValueError(
-            f"[tree_unflatten] got the index {worst[:20]} beside {len(children)} leaves, "
-            f"expected at most {_MAX_GAPS} places without a leaf"
+            f"[tree_unflatten] index {worst[:20]} is too large for {len(children)} leaves: at most "
+            f"{_MAX_GAPS} indices may be missing"
         )
     level: list[Any] = [{} for _ in range(max(map(int, children)) + 1)]
     for key, child in children.items():
@@ -435,8 +432,7 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
         }
     if merge_fn is None:
         raise ValueError(
-            "[tree_merge] both trees have a value at the same place: got two, "
-            "expected a merge function to join them"
+            "[tree_merge] both trees have a value at the same path; pass a merge function"
         )
     return merge_fn(tree_a, tree_b)
 

@@ -62,14 +62,14 @@ pub fn device_count(kind: DeviceType) -> usize {
 pub fn set_num_threads(count: i64) -> Result<usize> {
     match usize::try_from(count) {
         Ok(count @ 1..=MAX_THREADS) => Ok(threads::set_num_threads(count)),
-        _ => bail!(Value("set_num_threads"), "n: got {count}, expected an integer from 1 to {MAX_THREADS}"),
+        _ => bail!(Value("set_num_threads"), "n must be between 1 and {MAX_THREADS}, got {count}"),
     }
 }
 
 fn check(op: &str, device: Device) -> Result<()> {
     if !is_available(device) {
         let known: Vec<String> = available().map(|device| device.to_string()).collect();
-        bail!(Value(op), "got {device}, which is not available, expected {}", known.join(" or "));
+        bail!(Value(op), "device {device} is not available, expected {}", known.join(" or "));
     }
     Ok(())
 }

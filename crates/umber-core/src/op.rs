@@ -98,7 +98,7 @@ fn check_sizes(name: &str, specs: &[ArraySpec]) -> Result<()> {
         ensure!(
             spec.shape.is_addressable(),
             Overflow(name),
-            "got a result of shape {}, expected no more elements than memory can address",
+            "result of shape {} is too large to address",
             spec.shape
         );
     }

@@ -116,7 +116,7 @@ pub trait Primitive {
 
     /// Compute on the CPU: choose layouts, call `umber-kernels`. Operations that a plan inlines have no kernel of their own.
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {
-        bail!(Runtime(self.name()), "has no kernel of its own, expected it to be fused")
+        bail!(Runtime(self.name()), "has no kernel: it runs only inside a fused region")
     }
 }
 

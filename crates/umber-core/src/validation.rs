@@ -24,7 +24,7 @@ pub(crate) fn outputs(program: &Program) -> Result<Vec<ArraySpec>> {
 pub(crate) fn check(op: &Op, inputs: &[&ArraySpec]) -> Result<()> {
     let site = Site { name: op.name(), inputs };
     let is_float8 = inputs.iter().any(|input| input.dtype.is_float8());
-    site.must(!is_float8 || op.takes_float8(), "floats that are computed in")?;
+    site.must(!is_float8 || op.takes_float8(), "a dtype other than float8")?;
     op.validate(&site)
 }
 
@@ -118,6 +118,6 @@ impl Site<'_> {
 
     /// Refuse an operation that no program holds: files keep what it stands for.
     pub fn is_no_step(&self) -> Result<()> {
-        bail!(Value(self.name), "is no step of a program, expected an operation on inputs")
+        bail!(Value(self.name), "not an operation with inputs, so not a step of a program")
     }
 }

@@ -182,7 +182,7 @@ fn captured_arrays_are_not_taken_for_each_other() {
 fn reading_an_argument_is_refused_and_leaves_nothing_behind() {
     let call = compiled(|x| Ok(if x.item()?.as_bool() { x * 2.0 } else { x.clone() }));
     let error = call(&array(&[1.0f32], [1])).unwrap_err();
-    assert!(error.kind() == ErrorKind::NoValue && error.to_string().contains("inside compile"));
+    assert!(error.kind() == ErrorKind::NoValue && error.to_string().contains("traced by compile"));
     assert_eq!(umber_core::graph::tracing::depth(), 0);
     let x = ramp([2]);
     let error = graph_of(|x| Ok(x * 2.0), &x).call(&[ramp([3])]).unwrap_err();

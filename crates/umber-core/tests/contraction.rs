@@ -96,7 +96,7 @@ fn bad_operands_are_refused_with_both_shapes() {
     let error = ops::matmul(&sample_values([2, 3], 1.0), &sample_values([2, 3], 1.0)).unwrap_err();
     assert!(error.kind() == ErrorKind::Value);
     assert!(
-        error.to_string().starts_with("[matmul]") && error.to_string().contains("(2, 3) and (2, 3)"),
+        error.to_string().starts_with("[matmul]") && error.to_string().contains("(2, 3) @ (2, 3)"),
         "{error}"
     );
     let error = ops::matmul(&sample_values([2, 3, 4], 1.0), &sample_values([3, 4, 5], 1.0)).unwrap_err();

@@ -64,13 +64,13 @@ fn wrong_answers_of_rules_are_errors() {
         assert!(error.to_string().starts_with(start), "{error}");
     };
     let error = vjp(|x| f.call(x), std::slice::from_ref(&x), std::slice::from_ref(&x)).unwrap_err();
-    says(error, "[custom_function] the vjp rule gave 0 values, expected one for each of 1 arguments");
+    says(error, "[custom_function] the vjp rule returned 0 values, expected one for each of 1 arguments");
     let error = jvp(|x| f.call(x), std::slice::from_ref(&x), std::slice::from_ref(&x)).unwrap_err();
-    says(error, "[custom_function] the jvp rule gave shape (2,) for output 0, expected (3,)");
+    says(error, "[custom_function] the jvp rule returned shape (2,) for output 0, expected (3,)");
     let error = vmap(|x: &[Array]| f.call(x), &[Some(0)], &[Some(0)])(&[x]).unwrap_err();
     says(
         error,
-        "[custom_function] the vmap rule gave shape (7,) for output 0, expected () for each of 3 lanes",
+        "[custom_function] the vmap rule returned shape (7,) for output 0, expected () for each of 3 batch elements",
     );
 }
 

@@ -164,10 +164,7 @@ fn donation_is_safe_when_later_steps_read_the_input() {
 #[test]
 fn shapes_that_do_not_meet_are_an_error_that_names_them() {
     let error = ops::add(&ramp([2, 3]), &ramp([4])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "[add] shapes (2, 3) and (4,) cannot be broadcast: got lengths that differ, expected equal ones or 1"
-    );
+    assert_eq!(error.to_string(), "[add] shapes (2, 3) and (4,) cannot be broadcast");
 }
 
 #[test]

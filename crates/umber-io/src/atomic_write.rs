@@ -37,7 +37,7 @@ pub(crate) fn write(
     let mut rights = None;
     if let Some(metadata) = existing {
         if metadata.is_dir() {
-            bail!(Io(op), "{}: got a folder, expected a file", path.display());
+            bail!(Io(op), "{} is a directory", path.display());
         }
         if metadata.file_type().is_fifo() {
             return pipe::write(&target, failed, body);

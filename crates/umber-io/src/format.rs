@@ -54,10 +54,9 @@ impl Format {
             Content::Foreign(what, advice) => {
                 Err(foreign(what, "an npy, npz, safetensors or gguf file", advice))
             }
-            Content::Unknown => bail!(
-                Value,
-                "got content that tells no format, expected an npy, npz, safetensors or gguf file, or format="
-            ),
+            Content::Unknown => {
+                bail!(Value, "unknown file format, expected npy, npz, safetensors or gguf; or pass format=")
+            }
         })
     }
 
@@ -74,7 +73,7 @@ impl Format {
                 }
                 bail!(
                     Value,
-                    "got the content of {}, expected {expected}: give format={:?}",
+                    "the file is {}, expected {expected}: pass format={:?}",
                     format.described(),
                     format.name()
                 )
@@ -98,7 +97,7 @@ impl Format {
 
 /// The error about a file of a format that has no reader.
 pub(crate) fn foreign(what: &str, expected: &str, advice: &str) -> Error {
-    error!(Value, "got {what}, expected {expected}: {advice}")
+    error!(Value, "the file is {what}, expected {expected}: {advice}")
 }
 
 /// What stands beside arrays in a file.

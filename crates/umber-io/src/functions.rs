@@ -171,9 +171,8 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
             constants: listed,
         });
     }
-    let functions = serde_json::to_string(&records).map_err(|error| {
-        error!(Value("export_function"), "the function cannot be kept in a file: {error}")
-    })?;
+    let functions = serde_json::to_string(&records)
+        .map_err(|error| error!(Value("export_function"), "the function cannot be saved: {error}"))?;
     let entries = [
         ("format", FORMAT.to_owned()),
         ("version", VERSION.to_string()),
@@ -194,7 +193,7 @@ const STACK: usize = 64 << 20;
 fn parsed(text: &str) -> std::result::Result<Vec<Record>, String> {
     let levels = levels_of(text);
     if levels > MAX_NESTING {
-        return Err(format!("got {levels} levels of nesting, expected at most {MAX_NESTING}"));
+        return Err(format!("{levels} levels of nesting exceed the maximum of {MAX_NESTING}"));
     }
     let parse = || {
         let mut reader = serde_json::Deserializer::from_str(text);
@@ -242,7 +241,7 @@ pub fn load(path: &Path) -> Result<Functions> {
     })?;
     let version: u32 = entry("version").and_then(|text| text.parse().ok()).unwrap_or(0);
     ensure_that((1..=VERSION).contains(&version), || {
-        refused(&format!("got version {version} of the format, expected at most {VERSION}"))
+        refused(&format!("format version {version} is not supported; the newest is {VERSION}"))
     })?;
     let text = entry("functions").unwrap_or_default();
     let records = parsed(text).map_err(|what| refused(&format!("the functions are damaged: {what}")))?;
@@ -252,7 +251,7 @@ pub fn load(path: &Path) -> Result<Functions> {
     for record in records {
         // What a hostile file says of an operation may be such nonsense that the check of it fails.
         let checked = catch_unwind(AssertUnwindSafe(|| exported(record, &arrays)));
-        let checked = checked.unwrap_or_else(|_| bail!(Value, "an operation's parameters make no sense"));
+        let checked = checked.unwrap_or_else(|_| bail!(Value, "invalid parameters of an operation"));
         traces.push(checked.map_err(|error| error.with_op(OP).about(path.display()))?);
     }
     Ok(Functions { traces, metadata: entry("metadata").unwrap_or_default().to_owned() })
@@ -286,7 +285,7 @@ fn from_pairs(array: &Array, shape: &[usize]) -> Result<Array> {
     ensure!(
         array.dtype() == DType::Float64 && array.shape()[..] == lengths[..],
         Value,
-        "pairs of reals have shape {} and dtype {}",
+        "float64 pairs have shape {} and dtype {}",
         array.shape(),
         array.dtype()
     );

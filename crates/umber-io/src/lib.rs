@@ -34,14 +34,10 @@ use umber_types::{Error, ErrorKind, Result, ensure, error};
 
 /// An error of the operating system's about a file.
 fn io_error(op: &str, name: &str, error: &io::Error) -> Error {
-    let (verb, expected) = if op == "load" {
-        ("read", "a file that can be read")
-    } else {
-        ("write", "a place that can be written")
-    };
+    let verb = if op == "load" { "read" } else { "write" };
     let is_missing = error.kind() == io::ErrorKind::NotFound;
     let kind = if is_missing { ErrorKind::NotFound } else { ErrorKind::Io };
-    Error::new(kind, format!("cannot {verb} {name}: got {error}, expected {expected}")).with_op(op)
+    Error::new(kind, format!("cannot {verb} {name}: {error}")).with_op(op)
 }
 
 /// The error as one of `op`, about the file `name`.
@@ -54,15 +50,14 @@ const MAX_AXES: usize = 64;
 
 /// The shape that a file says.
 fn shape_of(lengths: &[u64]) -> Result<Shape> {
-    ensure!(
-        lengths.len() <= MAX_AXES,
-        Value,
-        "got an array of {} axes, expected at most {MAX_AXES}",
-        lengths.len()
-    );
+    ensure!(lengths.len() <= MAX_AXES, Value, "array of {} axes; the maximum is {MAX_AXES}", lengths.len());
     let signed: Vec<i64> = lengths.iter().map(|&length| i64::try_from(length).unwrap_or(i64::MAX)).collect();
     Shape::checked("load", &signed).map_err(|_| {
-        error!(Value, "got the shape {lengths:?}, expected no more elements than memory can address")
+        error!(
+            Value,
+            "shape {} is too large to address",
+            Shape::new(lengths.iter().map(|&length| length as usize))
+        )
     })
 }
 

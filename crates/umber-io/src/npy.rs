@@ -20,10 +20,10 @@ pub fn read(source: &Source) -> Result<Array> {
     source.named(|| match element(source)? {
         Held::Array(array) => Ok(array),
         Held::Text(_) => {
-            bail!(Type, "got an npy file of texts, expected elements that umber has a dtype for")
+            bail!(Type, "string elements are not supported")
         }
         Held::Foreign(what) => {
-            bail!(Type, "got an npy file of {what}, expected elements that umber has a dtype for")
+            bail!(Type, "npy elements of {what} are not supported")
         }
     })
 }
@@ -52,7 +52,7 @@ pub(crate) enum Held {
 pub(crate) fn element(source: &Source) -> Result<Held> {
     let start = source.bytes(0..source.length().min(12))?;
     let Some(place) = npy_header::place(&start)? else {
-        bail!(Value, "got {} bytes, expected those of an npy file, which are more", source.length());
+        bail!(Value, "{} bytes are too short for an npy file", source.length());
     };
     let begin = place.end;
     let header = npy_header::parse(&source.bytes(place)?)?;
@@ -98,7 +98,7 @@ fn texts(
     ensure!(
         each > 0 || shape.size() <= 1 << 20,
         Value,
-        "got {} empty texts, expected at most a million",
+        "{} empty strings exceed the maximum of one million",
         shape.size()
     );
     let mut found = (0..shape.size()).map(|i| text(&bytes[i * each..(i + 1) * each], width, header));
@@ -137,7 +137,7 @@ fn more(bytes: &mut Vec<u8>, length: usize, take: Take<'_>) -> Result<()> {
             break;
         }
         if bytes.try_reserve(piece.len()).is_err() {
-            bail!(Memory("load"), "no memory for the bytes of a file: got more than {} of them", bytes.len());
+            bail!(Memory("load"), "out of memory reading a file: more than {} bytes", bytes.len());
         }
         bytes.extend_from_slice(&piece);
     }
@@ -188,13 +188,13 @@ impl Prepared {
         ensure!(
             array.ndim() <= MAX_AXES,
             Value("save"),
-            "got an array of {} axes, expected at most {MAX_AXES}",
+            "array of {} axes; the maximum is {MAX_AXES}",
             array.ndim()
         );
         ensure!(
             !array.dtype().is_float8(),
             Type("save"),
-            "got {}, for which the npy format has no word, expected save_safetensors, or view(uint8) for its bits",
+            "dtype {} is not supported by the npy format; use save_safetensors, or save view(uint8)",
             array.dtype()
         );
         let array = &array.to_host()?;

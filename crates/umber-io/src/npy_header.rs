@@ -29,24 +29,16 @@ pub(crate) enum Element {
 
 /// Where the text of the header is in a file that begins so; `None` if more than these bytes is needed to say.
 pub(crate) fn place(start: &[u8]) -> Result<Option<std::ops::Range<usize>>> {
-    ensure!(
-        start.iter().zip(MAGIC).all(|(a, b)| a == b),
-        Value,
-        "got bytes that are not of an npy file, expected its magic word"
-    );
+    ensure!(start.iter().zip(MAGIC).all(|(a, b)| a == b), Value, "not an npy file: wrong magic number");
     let (begin, length) = match start {
         [_, _, _, _, _, _, 1, _, a, b, ..] => (10, usize::from(u16::from_le_bytes([*a, *b]))),
         [_, _, _, _, _, _, 2 | 3, _, a, b, c, d, ..] => (12, u32::from_le_bytes([*a, *b, *c, *d]) as usize),
         [_, _, _, _, _, _, version, ..] if !(1..=3).contains(version) => {
-            bail!(Value, "got version {version} of the npy format, expected 1, 2 or 3")
+            bail!(Value, "npy version {version} is not supported, expected 1, 2 or 3")
         }
         _ => return Ok(None),
     };
-    ensure!(
-        length <= MAX_HEADER,
-        Value,
-        "got an npy header of {length} bytes, expected at most {MAX_HEADER}"
-    );
+    ensure!(length <= MAX_HEADER, Value, "npy header of {length} bytes; the maximum is {MAX_HEADER}");
     Ok(Some(begin..begin + length))
 }
 
@@ -72,9 +64,9 @@ pub(crate) fn parse(text: &[u8]) -> Result<Header> {
             "descr" => &mut descr,
             "fortran_order" => &mut fortran,
             "shape" => &mut shape,
-            _ => bail!(Value, "got an npy header with {key:?}, expected descr, fortran_order and shape"),
+            _ => bail!(Value, "unknown key {key:?} in npy header, expected descr, fortran_order and shape"),
         };
-        ensure!(place.is_none(), Value, "got an npy header with {key:?} twice, expected it once");
+        ensure!(place.is_none(), Value, "duplicate key {key:?} in npy header");
         *place = Some(value);
         if !parser.skips(b',') {
             parser.expect(b'}')?;
@@ -82,17 +74,13 @@ pub(crate) fn parse(text: &[u8]) -> Result<Header> {
         }
     }
     if let Some(more) = parser.peek() {
-        bail!(
-            Value,
-            "got an npy header with {:?} after its end, expected nothing but spaces there",
-            char::from(more)
-        );
+        bail!(Value, "{:?} after the end of the npy header", char::from(more));
     }
     let (Some(descr), Some(Literal::Bool(is_fortran)), Some(Literal::Ints(shape))) = (descr, fortran, shape)
     else {
         bail!(
             Value,
-            "got the npy header {:?}, expected descr, fortran_order and shape",
+            "npy header {:?} lacks a key, expected descr, fortran_order and shape",
             String::from_utf8_lossy(&text[..text.len().min(200)])
         );
     };
@@ -133,15 +121,11 @@ impl Parser<'_> {
         match self.text.get(self.at) {
             Some(&found) => bail!(
                 Value,
-                "got an npy header whose character {} is {:?}, expected {wanted:?}",
+                "npy header: character {} is {:?}, expected {wanted:?}",
                 self.at,
                 char::from(found)
             ),
-            None => bail!(
-                Value,
-                "got an npy header that ends after {} characters, expected {wanted:?} there",
-                self.at
-            ),
+            None => bail!(Value, "npy header ends after {} characters, expected {wanted:?}", self.at),
         }
     }
 
@@ -150,7 +134,7 @@ impl Parser<'_> {
         self.expect(quote)?;
         let rest = &self.text[self.at..];
         let Some(length) = rest.iter().position(|&c| c == quote) else {
-            bail!(Value, "got an npy header that ends inside of a text, expected its end");
+            bail!(Value, "npy header ends inside a string");
         };
         self.at += length + 1;
         Ok(String::from_utf8_lossy(&rest[..length]).into_owned())
@@ -176,7 +160,7 @@ impl Parser<'_> {
                 b"False" => Ok(Literal::Bool(false)),
                 other => bail!(
                     Value,
-                    "got an npy header with the value {:?}, expected a text, a bool or lengths",
+                    "npy header has value {:?}, expected a string, a bool or a shape",
                     String::from_utf8_lossy(other)
                 ),
             },
@@ -192,17 +176,13 @@ impl Parser<'_> {
             let digits = std::str::from_utf8(self.word()).unwrap_or_default();
             let Ok(length) = digits.strip_suffix('L').unwrap_or(digits).parse() else {
                 let got = String::from_utf8_lossy(&self.text[begin..self.text.len().min(begin + 40)]);
-                bail!(Value, "got an npy header with the length {got:?}, expected an integer of 0 or more");
+                bail!(Value, "npy header has length {got:?}, expected a non-negative integer");
             };
             lengths.push(length);
             if !self.skips(b',') {
                 self.expect(b')')?;
                 // Without a comma the parentheses are those of an integer.
-                ensure!(
-                    lengths.len() > 1,
-                    Value,
-                    "got an npy header with the shape ({length}), expected ({length},)"
-                );
+                ensure!(lengths.len() > 1, Value, "npy header has shape ({length}), expected ({length},)");
                 break;
             }
         }
@@ -227,7 +207,7 @@ impl Parser<'_> {
                 return Ok(());
             }
         }
-        bail!(Value, "got an npy header that ends inside of a list, expected its end")
+        bail!(Value, "npy header ends inside a list")
     }
 }
 

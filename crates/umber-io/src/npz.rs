@@ -92,13 +92,13 @@ fn without_arrays(members: &[Member], others: &[(String, String)]) -> Error {
         return foreign(what, "an npz file", advice);
     }
     if members.is_empty() {
-        return error!(Value, "got a zip archive without members, expected an npz file with an array");
+        return error!(Value, "zip archive is empty, expected an npz file with an array");
     }
     let shown: Vec<_> = others.iter().take(SHOWN).map(|(name, what)| format!("'{name}', {what}")).collect();
     let more = if others.len() > SHOWN { "; …" } else { "" };
     error!(
         Value,
-        "got a zip archive of {} members of which none is an array ({}{more}), expected an npz file",
+        "none of the {} members of the zip archive is an array ({}{more})",
         members.len(),
         shown.join("; ")
     )

@@ -157,18 +157,18 @@ pub fn read(source: &Source) -> Result<Contents> {
 /// Where the header ends and the tensors begin.
 fn header_end(source: &Source) -> Result<usize> {
     let Ok(start) = <[u8; 8]>::try_from(&*source.bytes(0..source.length().min(8))?) else {
-        bail!(Value, "got {} bytes, expected a safetensors file, which has 8 at least", source.length());
+        bail!(Value, "{} bytes are too short for a safetensors file, expected at least 8", source.length());
     };
     let length = usize::try_from(u64::from_le_bytes(start)).unwrap_or(usize::MAX);
     ensure!(
         length <= MAX_SAFETENSORS_HEADER || length > source.length() - 8,
         Value,
-        "got a header of {length} bytes, expected at most {MAX_SAFETENSORS_HEADER}, the format's own bound"
+        "header of {length} bytes; the format's maximum is {MAX_SAFETENSORS_HEADER}"
     );
     ensure!(
         length <= source.length() - 8,
         Value,
-        "got a header said to be of {length} bytes in a file of {}, expected a safetensors file, whole",
+        "header of {length} bytes in a file of {}: not a safetensors file, or truncated",
         source.length()
     );
     Ok(8 + length)
@@ -176,9 +176,7 @@ fn header_end(source: &Source) -> Result<usize> {
 
 fn header(source: &Source) -> Result<Header> {
     let bytes = source.bytes(8..header_end(source)?)?;
-    serde_json::from_slice(&bytes).map_err(|error| {
-        error!(Value, "got a header that is damaged ({error}), expected that of a safetensors file")
-    })
+    serde_json::from_slice(&bytes).map_err(|error| error!(Value, "invalid safetensors header: {error}"))
 }
 
 /// Tensors stand one after the other, without holes, and fill the file; they are put in that order.
@@ -190,32 +188,24 @@ fn check_places(entries: &mut [(String, Entry)], length: usize) -> Result<()> {
         ensure!(
             begin == at && end >= begin,
             Value,
-            "'{name}': got the bytes {begin} to {end}, expected them to begin at {at}, where the one before ends"
+            "'{name}': bytes {begin} to {end} do not start at {at}, the end of the previous array"
         );
         at = end;
     }
-    ensure!(
-        at == length as u64,
-        Value,
-        "got {length} bytes of data, expected the {at} that the header tells of"
-    );
+    ensure!(at == length as u64, Value, "{length} bytes of data, expected {at} by the header");
     Ok(())
 }
 
 fn tensor(source: &Source, begin: usize, entry: &Entry) -> Result<Array> {
     let Some(dtype) = dtype_of(&entry.dtype) else {
-        bail!(
-            Type,
-            "got elements of {:?}, expected some that umber has a dtype for",
-            entry.dtype.chars().take(40).collect::<String>()
-        );
+        bail!(Type, "elements of {:?} are not supported", entry.dtype.chars().take(40).collect::<String>());
     };
     let shape = shape_of(&entry.shape)?;
     let (from, to) = entry.data_offsets;
     ensure!(
         (shape.size() as u64).checked_mul(dtype.size() as u64) == Some(to - from),
         Value,
-        "got {} bytes for shape {shape} and dtype {dtype}, expected {}",
+        "{} bytes for shape {shape} and dtype {dtype}, expected {}",
         to - from,
         shape.size().saturating_mul(dtype.size())
     );
@@ -233,23 +223,19 @@ fn prepare<'a>(
         ensure!(
             name != METADATA,
             Value("save_safetensors"),
-            "got '{METADATA}', which names the file's metadata, expected another name for an array"
+            "'{METADATA}' is reserved for the file's metadata"
         );
-        ensure!(
-            names.insert(name),
-            Value("save_safetensors"),
-            "got the name '{name}' twice, expected it once"
-        );
+        ensure!(names.insert(name), Value("save_safetensors"), "duplicate name '{name}'");
         ensure!(
             array.ndim() <= MAX_AXES,
             Value("save_safetensors"),
-            "'{name}': got an array of {} axes, expected at most {MAX_AXES}",
+            "'{name}': array of {} axes; the maximum is {MAX_AXES}",
             array.ndim()
         );
         let Some(word) = word_of(array.dtype()) else {
             bail!(
                 Type("save_safetensors"),
-                "'{name}': got {}, for which the format has no word, expected another dtype",
+                "'{name}': dtype {} is not supported by the format",
                 array.dtype()
             );
         };
@@ -276,7 +262,7 @@ fn prepare<'a>(
     ensure!(
         text.len() <= MAX_SAFETENSORS_HEADER,
         Value("save_safetensors"),
-        "got names, shapes and texts of {} bytes, expected at most {MAX_SAFETENSORS_HEADER}",
+        "names, shapes and metadata of {} bytes; the maximum is {MAX_SAFETENSORS_HEADER}",
         text.len()
     );
     let mut bytes = (text.len() as u64).to_le_bytes().to_vec();

@@ -73,11 +73,7 @@ impl Source {
         let metadata = file.metadata().map_err(failed)?;
         check_is_file(&metadata, &name)?;
         let (Ok(end), Ok(start)) = (usize::try_from(metadata.len()), usize::try_from(start)) else {
-            bail!(
-                Value("load"),
-                "{name}: got {} bytes, expected as many as memory can address",
-                metadata.len()
-            );
+            bail!(Value("load"), "{name}: {} bytes are too many to address", metadata.len());
         };
         let length = end.saturating_sub(start);
         // What cannot be mapped, such as files of some virtual file systems or beside thousands of others, is read.
@@ -155,7 +151,7 @@ impl Source {
         ensure!(
             range.start <= range.end && range.end <= self.length,
             Value,
-            "the file is damaged or cut short: got {} bytes, expected {} at least",
+            "the file is damaged or truncated: got {} bytes, expected at least {}",
             self.length,
             range.end.max(range.start)
         );
@@ -230,11 +226,7 @@ impl Source {
 fn check_is_file(metadata: &Metadata, name: &str) -> Result<()> {
     let kind = metadata.file_type();
     let got = if kind.is_fifo() { "a pipe" } else { "something that is no file" };
-    ensure!(
-        kind.is_file(),
-        Io("load"),
-        "{name}: got {got}, expected a file, or one that is open in binary mode"
-    );
+    ensure!(kind.is_file(), Io("load"), "{name} is {got}, expected a file or a binary file object");
     Ok(())
 }
 

@@ -112,7 +112,6 @@ fn every_cut_is_an_error() {
             let source = Source::from_bytes(&bytes[..length], "cut").expect("memory");
             let error = read(&source, Some(format)).expect_err("it is cut short");
             assert!(error.to_string().starts_with("[load] cut: "), "{error}");
-            assert!(error.to_string().contains("got ") && error.to_string().contains("expected "), "{error}");
         }
     }
 }

@@ -95,9 +95,10 @@ fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(Scalar::Int(value));
     }
-    object.extract::<u64>().map(Scalar::UInt).map_err(|_| {
-        PyOverflowError::new_err("got an integer that fits no dtype, expected -2**63 to 2**64 - 1")
-    })
+    object
+        .extract::<u64>()
+        .map(Scalar::UInt)
+        .map_err(|_| PyOverflowError::new_err("integer does not fit any dtype (-2**63..2**64 - 1)"))
 }
 
 impl Operand {
@@ -233,10 +234,7 @@ pub(crate) fn placed(
 ) -> PyResult<Option<StreamArg>> {
     match (stream, device) {
         (Some(StreamArg(stream)), Some(DeviceArg(StreamArg(other)))) if stream.device != other.device => {
-            Err(PyValueError::new_err(format!(
-                "[{op}] got {stream} and {}, expected a stream on that device",
-                other.device
-            )))
+            Err(PyValueError::new_err(format!("[{op}] {stream} is not a stream on {}", other.device)))
         }
         (stream, device) => Ok(stream.or(device.map(|device| device.0))),
     }
@@ -324,9 +322,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
                 let mut found = Ints(SmallVec::new());
                 for item in items {
                     if found.0.len() == MAX_INTS {
-                        return Err(PyValueError::new_err(format!(
-                            "got more than {MAX_INTS} integers, expected fewer"
-                        )));
+                        return Err(PyValueError::new_err(format!("more than {MAX_INTS} integers")));
                     }
                     found.0.push(index(&item?)?);
                 }
@@ -348,7 +344,7 @@ pub(crate) fn index(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     }
     object.extract::<i64>().map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(object.py()) {
-            PyOverflowError::new_err("got an integer beyond 64 bits, expected one that fits them")
+            PyOverflowError::new_err("integer does not fit 64 bits")
         } else if object.hasattr("__len__").unwrap_or(false) {
             // NumPy says of its arrays what could be converted, not what came.
             match object.get_type().name() {

@@ -281,7 +281,7 @@ impl PyArray {
         let array = self.get();
         if array.size() != 1 {
             return Err(PyValueError::new_err(format!(
-                "[bool] the truth value is ambiguous: got an array of shape {}, expected one element",
+                "[bool] truth value of an array of shape {} is ambiguous; use any() or all()",
                 array.shape()
             )));
         }
@@ -295,7 +295,7 @@ impl PyArray {
         {
             return Err(to_exception(umber_core::types::error!(
                 Overflow("int"),
-                "got {float}, expected a finite number"
+                "cannot convert {float} to an integer"
             )));
         }
         convert::to_number(py, value)?.call_method0(py, "__int__")
@@ -304,7 +304,7 @@ impl PyArray {
     fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
         match one_element(py, "float", &self.get())? {
             Scalar::Complex(..) => {
-                Err(PyTypeError::new_err("[float] got a complex array, expected real numbers"))
+                Err(PyTypeError::new_err("[float] cannot convert a complex array to a real number"))
             }
             value => Ok(value.as_f64()),
         }
@@ -356,7 +356,7 @@ impl PyArray {
         let array = self.get();
         if !array.dtype().is_integer() || array.ndim() != 0 {
             return Err(PyTypeError::new_err(format!(
-                "[index] got an array of shape {} and dtype {}, expected a 0-d array of integers",
+                "[index] only a 0-d integer array converts to an index, got shape {} and dtype {}",
                 array.shape(),
                 array.dtype()
             )));
@@ -369,11 +369,7 @@ impl PyArray {
         if array.ndim() > 0 {
             tracing::note_length_read(&array, 0);
         }
-        array
-            .shape()
-            .first()
-            .copied()
-            .ok_or_else(|| PyTypeError::new_err("[len] got a 0-d array, expected at least one axis"))
+        array.shape().first().copied().ok_or_else(|| PyTypeError::new_err("[len] 0-d arrays have no length"))
     }
 
     fn __iter__(&self) -> PyResult<ArrayIterator> {
@@ -397,7 +393,7 @@ impl PyArray {
                 return slf.get().__repr__(py);
             }
             return Err(PyTypeError::new_err(format!(
-                "[format] got '{spec}' for an array of shape {}, expected a 0-d array or no format",
+                "[format] format '{spec}' requires a 0-d array, got shape {}",
                 array.shape()
             )));
         }
@@ -477,13 +473,12 @@ impl PyArray {
             return Ok(());
         }
         let (bytes, shape, name): (Vec<u8>, Vec<usize>, String) = state.extract()?;
-        let dtype = umber_core::DType::from_name(&name).ok_or_else(|| {
-            PyValueError::new_err(format!("[array] got the state of an array of '{name}', expected a dtype"))
-        })?;
+        let dtype = umber_core::DType::from_name(&name)
+            .ok_or_else(|| PyValueError::new_err(format!("[array] state has unknown dtype '{name}'")))?;
         let shape = umber_core::Shape::from(shape);
         if bytes.len() != shape.size().saturating_mul(dtype.size()) {
             return Err(PyValueError::new_err(format!(
-                "[array] got {} bytes of state, expected {} for shape {shape} of {dtype}",
+                "[array] state has {} bytes, expected {} for shape {shape} of {dtype}",
                 bytes.len(),
                 shape.size().saturating_mul(dtype.size())
             )));
@@ -700,8 +695,7 @@ fn of_mlx(values: &Bound<'_, PyAny>, code: usize) -> PyResult<Array> {
             convert::from_bytes(convert::dense_bytes(&dense), dense.shape(), DType::BFloat16)
         }
         _ => Err(PyValueError::new_err(format!(
-            "[array] got the state of an array of MLX with values of {} and the dtype's number {code}, expected one \
-             below {} that is theirs",
+            "[array] MLX state with values of {} has dtype number {code}, expected less than {}",
             array.dtype(),
             DTYPES.len()
         ))),
@@ -739,7 +733,7 @@ pub(crate) fn before_item(original: ffi::PyCFunction) -> ffi::PyCFunction {
 fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
     if array.size() != 1 {
         return Err(PyValueError::new_err(format!(
-            "[{what}] got an array of shape {}, expected one element",
+            "[{what}] array must have exactly one element, got shape {}",
             array.shape()
         )));
     }
@@ -778,7 +772,7 @@ impl ArrayIterator {
     fn new(op: &str, array: &PyArray, direction: Direction) -> PyResult<ArrayIterator> {
         let array = array.get();
         let Some(&length) = array.shape().first() else {
-            return Err(PyTypeError::new_err(format!("[{op}] got a 0-d array, expected at least one axis")));
+            return Err(PyTypeError::new_err(format!("[{op}] cannot iterate over a 0-d array")));
         };
         tracing::note_length_read(&array, 0);
         Ok(ArrayIterator { array, left: 0..length, direction })

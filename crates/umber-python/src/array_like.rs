@@ -50,7 +50,8 @@ impl ArrayLike {
             return Ok(ArrayLike { object: object.clone().unbind() });
         }
         Err(PyTypeError::new_err(format!(
-            "[ArrayLike] got {}, expected numbers, a nested sequence of them, or what shares its memory",
+            "[ArrayLike] got {}, expected numbers, a nested sequence of numbers, or an object that exports \
+             its memory",
             object.get_type().name()?
         )))
     }

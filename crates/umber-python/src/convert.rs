@@ -111,7 +111,7 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
     {
         return Err(to_exception(umber_core::types::error!(
             Overflow("array"),
-            "got {number} beside integers beyond int64, expected none negative beside them"
+            "negative integer {number} and an integer beyond int64 have no common dtype"
         )));
     }
     let dtype = dtype.or(flat.dtype).unwrap_or(DType::Float32);
@@ -162,9 +162,7 @@ fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
     let mut level = object.clone();
     loop {
         if shape.len() > 64 {
-            return Err(PyValueError::new_err(
-                "[array] got lists nested deeper than 64 levels, expected at most those",
-            ));
+            return Err(PyValueError::new_err("[array] lists are nested deeper than 64 levels"));
         }
         let (length, first) = if let Ok(list) = level.cast::<PyList>() {
             (list.len(), list.get_item(0).ok())
@@ -187,7 +185,8 @@ fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
 /// The error of lists that have no shape.
 fn ragged(got: &str, depth: usize, shape: &[usize]) -> PyResult<()> {
     Err(PyValueError::new_err(format!(
-        "[array] nested lists must have equal lengths at each depth: got {got} at depth {depth}, expected shape {}",
+        "[array] nested lists must have equal lengths at each depth: got {got} at depth {depth}, expected \
+         shape {}",
         Shape::from(shape)
     )))
 }
@@ -364,7 +363,7 @@ const MAX_EMPTY_LISTS: usize = 1 << 24;
 pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
     if array.ndim() > MAX_AXES {
         return Err(PyValueError::new_err(format!(
-            "[tolist] got an array with {} axes, expected at most {MAX_AXES}",
+            "[tolist] array of {} axes; the maximum is {MAX_AXES}",
             array.ndim()
         )));
     }
@@ -372,7 +371,7 @@ pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
     let lists = array.shape().iter().take_while(|&&n| n > 0).try_fold(1usize, |all, &n| all.checked_mul(n));
     if array.size() == 0 && lists.is_none_or(|lists| lists > MAX_EMPTY_LISTS) {
         return Err(PyValueError::new_err(format!(
-            "[tolist] got an array of shape {}, expected at most {MAX_EMPTY_LISTS} empty lists",
+            "[tolist] shape {} makes more than {MAX_EMPTY_LISTS} empty lists",
             array.shape()
         )));
     }
@@ -491,7 +490,7 @@ pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult
         Some(array) => Ok(array),
         None => Err(to_exception(umber_core::types::error!(
             Type("array"),
-            "got {}, expected numbers, a nested sequence of them, or what shares its memory",
+            "got {}, expected numbers, a nested sequence of numbers, or an object that exports its memory",
             object.get_type().name()?
         ))),
     }

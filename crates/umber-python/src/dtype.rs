@@ -586,7 +586,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DtypeArg {
             Some(Err(name)) => {
                 let names: Vec<&str> = DType::COMPUTE.into_iter().map(DType::name).collect();
                 Err(PyTypeError::new_err(format!(
-                    "got '{name}', expected the name of a dtype: one of {} and the float8 ones",
+                    "unknown dtype '{name}', expected one of {} or a float8 dtype",
                     names.join(", ")
                 )))
             }

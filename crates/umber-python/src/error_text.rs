@@ -1,4 +1,4 @@
-//! The texts of exceptions, on their way out of a function: `[op] what was wrong, got what, expected what`.
+//! The texts of exceptions, on their way out of a function: `[op] rule that was broken, offending values`.
 //!
 //! Three kinds of text come along. The framework's own begin with `[op]`, perhaps the name of another function that
 //! this one is made of. What PyO3 says of a call (too many arguments, none of that name) begins with the function's
@@ -346,26 +346,22 @@ fn reason<'a>(
     }
     if text.starts_with("Python int too large to convert to C ") {
         let got = value.map_or_else(|| "an integer beyond 64 bits".into(), shortened);
-        return format!("got {got}, expected an integer that 64 bits hold").into();
+        return format!("got {got}, expected a 64-bit integer").into();
     }
     let Some(value) = value else { return text.into() };
     if text == "out of range integral type conversion attempted" && !value.is_instance_of::<PyInt>() {
-        return format!("got {}, expected integers in their range", shortened(value)).into();
+        return format!("got {}, expected integers", shortened(value)).into();
+    }
+    if let Some(range) = text.strip_prefix("integer does not fit ") {
+        return format!("{} does not fit {range}", shortened(value)).into();
     }
     if error.is_instance_of::<PyOverflowError>(py)
         && value.is_instance_of::<PyInt>()
         && !text.contains("got ")
     {
-        return format!("got {}, expected an integer in its range", shortened(value)).into();
+        return format!("{} is out of range", shortened(value)).into();
     }
-    if text.contains("got ") {
-        return text.into();
-    }
-    let class = value.get_type().name().map_or_else(|_| "another type".into(), |name| name.to_string());
-    if text.contains("expected") {
-        return format!("{text}, got {class}").into();
-    }
-    format!("got {class}, expected another: {text}").into()
+    text.into()
 }
 
 /// How Python writes a value, of a long text the beginning.

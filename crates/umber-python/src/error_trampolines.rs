@@ -206,7 +206,7 @@ unsafe extern "C" fn refuse(
     };
     let name = class.and_then(|class| class.getattr("__name__").ok()).map(|name| name.to_string());
     PyTypeError::new_err(format!(
-        "[{}] got a call of the class, expected one of a function that returns such objects",
+        "[{}] this class cannot be instantiated directly",
         name.unwrap_or_default()
     ))
     .restore(py);

@@ -91,7 +91,8 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
             parse_one(PyList::new(entry.py(), places)?.as_any())
         }
         Err(_) => Err(PyIndexError::new_err(format!(
-            "[index] got {}, expected integers, slices (`:`), ellipsis (`...`), None, or arrays of integers or bool",
+            "[index] got {}, expected integers, slices (`:`), ellipsis (`...`), None, or arrays of integers \
+             or bool",
             entry.get_type().name()?
         ))),
     }
@@ -138,10 +139,7 @@ fn is_whole(entry: &Bound<'_, PyAny>) -> bool {
 fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract::<i64>().map_err(|error| {
         if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
-            PyIndexError::new_err(format!(
-                "[index] got index {value}, which is out of bounds for every axis, \
-             expected one of 64 bits"
-            ))
+            PyIndexError::new_err(format!("[index] index {value} is out of bounds: it does not fit 64 bits"))
         } else {
             error
         }
@@ -167,10 +165,7 @@ fn of_array(array: Array) -> PyResult<Index> {
     if array.dtype().is_integer() {
         return Ok(Index::Array(array));
     }
-    Err(PyIndexError::new_err(format!(
-        "[index] got an array of {} as an index, expected integers or bool",
-        array.dtype()
-    )))
+    Err(PyIndexError::new_err(format!("[index] index arrays must be integer or bool, not {}", array.dtype())))
 }
 
 /// Whether an index expression contains a list of integers.
@@ -267,8 +262,8 @@ fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     }
     Err(to_exception(umber_core::types::error!(
         Type("index"),
-        "an operator in place made {widened} of a part of an array of {0}, which cannot hold it; convert the array \
-         first, or assign `(a[index] + value).astype({0})`",
+        "cannot store {widened} in place in an array of {0}; convert the array first, or assign `(a[index] + \
+         value).astype({0})`",
         array.dtype()
     )))
 }
@@ -303,9 +298,7 @@ impl PyArray {
     }
 
     fn __delitem__(&self, _index: &Bound<'_, PyAny>) -> PyResult<()> {
-        Err(PyTypeError::new_err(
-            "[index] got elements to delete, which an array cannot lose, expected a call of umber.core.delete",
-        ))
+        Err(PyTypeError::new_err("[index] arrays do not support item deletion; use umber.core.delete"))
     }
 
     /// Index of functional updates: ``a.at[index].add(value)`` returns a new array.
@@ -349,9 +342,7 @@ pub(crate) struct ArrayAt {
 impl ArrayAt {
     fn update(&self, kind: ScatterKind, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         let Some(indices) = &self.indices else {
-            return Err(PyTypeError::new_err(
-                "[at] got no index, expected one first: a.at[index].add(value)",
-            ));
+            return Err(PyTypeError::new_err("[at] missing index: write a.at[index].add(value)"));
         };
         let array = self.array.get().get();
         write(value.py(), kind, &array, indices, value).map(NewArray::from)
@@ -572,10 +563,7 @@ impl ArrayAt {
 
 fn negated(value: &Bound<'_, PyAny>, like: &Array) -> PyResult<Array> {
     if like.dtype() == DType::Bool {
-        return Err(to_exception(error!(
-            Type("index"),
-            "got an array of bool to subtract from, expected one of numbers"
-        )));
+        return Err(to_exception(error!(Type("index"), "cannot subtract from a bool array")));
     }
     let value = value.extract::<Operand>()?.beside(like)?;
     ops::negative(&ops::astype(&value, like.dtype()).or_raise()?).or_raise()

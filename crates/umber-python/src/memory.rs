@@ -116,7 +116,7 @@ fn bytes(op: &str, limit: i128) -> PyResult<usize> {
     usize::try_from(limit).map_err(|_| {
         to_exception(umber_core::types::error!(
             Overflow(op),
-            "got a limit of {limit} bytes, expected zero or more, at most {}",
+            "limit must be between 0 and {}, got {limit}",
             usize::MAX
         ))
     })
@@ -225,7 +225,7 @@ fn get_array_buffer_size(args: &Bound<'_, PyTuple>) -> PyResult<usize> {
     for array in arrays_of(args.py(), args)? {
         let Some(storage) = array.storage() else {
             return Err(PyValueError::new_err(format!(
-                "[get_array_buffer_size] got an array of shape {} that is not evaluated, expected evaluated arrays",
+                "[get_array_buffer_size] array of shape {} is not evaluated; call mx.eval first",
                 array.shape()
             )));
         };

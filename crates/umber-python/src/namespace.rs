@@ -354,15 +354,14 @@ pub(crate) fn check_in_place(op: &str, before: &Array, result: &Array) -> PyResu
     if before.dtype() != result.dtype() {
         return Err(to_exception(error!(
             Type(op),
-            "an operator in place would make {} of an array of {}, expected an operand that keeps the dtype",
+            "cannot store {} in place in an array of {}",
             result.dtype(),
             before.dtype()
         )));
     }
     if before.shape() != result.shape() {
         return Err(PyValueError::new_err(format!(
-            "[{op}] an operator in place would make shape {} of an array of shape {}, expected an operand that \
-             broadcasts to it",
+            "[{op}] cannot store shape {} in place in an array of shape {}",
             result.shape(),
             before.shape()
         )));

@@ -128,8 +128,7 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> P
     if name == "divide" && !own.dtype().is_inexact() {
         return Err(to_exception(error!(
             Type("divide"),
-            "`/=` would make floats of an array of {}, expected floats or complex numbers; use `//=`, or \
-             `a = a / b`",
+            "cannot store floats in place in an array of {}; use `//=`, or `a = a / b`",
             own.dtype()
         )));
     }

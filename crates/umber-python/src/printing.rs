@@ -70,7 +70,7 @@ fn checked(op: &str, precision: i32) -> PyResult<i32> {
         return Ok(precision);
     }
     Err(PyValueError::new_err(format!(
-        "[{op}] got precision {precision}, expected a number of decimals from 0 to {MAX_DECIMALS}, or -1"
+        "[{op}] precision must be between 0 and {MAX_DECIMALS}, or -1, got {precision}"
     )))
 }
 

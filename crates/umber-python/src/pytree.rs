@@ -24,13 +24,13 @@ const STACK_RESERVE: usize = 24 << 10;
 pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
     if depth > MAX_DEPTH {
         return Err(PyValueError::new_err(format!(
-            "[tree] got lists, tuples and dicts nested deeper than {MAX_DEPTH} levels, or in themselves, expected fewer"
+            "[tree] lists, tuples and dicts are nested deeper than {MAX_DEPTH} levels, or contain themselves"
         )));
     }
     // Other walks follow over the same levels, and their steps may be larger than those that led here.
     if !can_descend(depth) {
         return Err(PyRecursionError::new_err(
-            "[tree] got lists, tuples and dicts nested deeper than the stack of their thread, expected fewer levels",
+            "[tree] lists, tuples and dicts are nested too deep for the stack of their thread",
         ));
     }
     Ok(())

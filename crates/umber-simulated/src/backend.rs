@@ -84,7 +84,7 @@ unsafe impl Backend for Simulated {
         ensure!(
             from.layout().shape == to.layout().shape,
             Runtime("simulated"),
-            "got a copy from shape {} to {}, expected one shape",
+            "cannot copy from shape {} to {}",
             from.layout().shape,
             to.layout().shape
         );
@@ -97,11 +97,7 @@ unsafe impl Backend for Simulated {
             End::Device(place)
         };
         let target = if let Some(storage) = block::beside(to) {
-            ensure!(
-                !reads.is_empty(),
-                Runtime("simulated"),
-                "got a copy from host to host, expected one of the device"
-            );
+            ensure!(!reads.is_empty(), Runtime("simulated"), "neither side of the copy is on the device");
             End::Host(storage)
         } else {
             let place = self.place(to, dtype)?;
@@ -152,7 +148,7 @@ impl Simulated {
         ensure!(
             stream.device == self.machine.device,
             Runtime("simulated"),
-            "got {stream}, expected a stream of {}",
+            "{stream} is not a stream of {}",
             self.machine.device
         );
         Ok(stream.index)
@@ -163,7 +159,7 @@ impl Simulated {
             return Ok(());
         }
         Err(self.machine.violations.note(format!(
-            "got a wait for work {} of {}, expected work that was started, the last of which is {started}",
+            "wait for work {} of {}, but the last started work is {started}",
             event.number, event.stream
         )))
     }
@@ -180,7 +176,7 @@ impl Simulated {
             Some(memory) if Arc::ptr_eq(&memory.machine, &self.machine) => Ok(Arc::clone(&memory.block)),
             Some(_) | None => bail!(
                 Runtime("simulated"),
-                "got memory of {}, expected memory of {}",
+                "memory is on {}, not on {}",
                 buffer.device(),
                 self.machine.device
             ),

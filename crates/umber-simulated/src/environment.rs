@@ -35,7 +35,8 @@ fn parse(value: &str) -> Result<(u32, Config)> {
         _ => {}
     }
     for option in value.split(',') {
-        let fault = || error!(Value(VARIABLE), "got {option:?}, expected 0, 1 or options of {OPTIONS}");
+        let fault =
+            || error!(Value(VARIABLE), "invalid option {option:?}, expected 0, 1 or options of {OPTIONS}");
         let (key, text) = option.split_once('=').ok_or_else(fault)?;
         let number: u64 = text.trim().parse().map_err(|_| fault())?;
         let flag = || if number <= 1 { Ok(number == 1) } else { Err(fault()) };
@@ -92,7 +93,7 @@ mod tests {
             "seed",
         ] {
             let error = parse(value).expect_err("not an option");
-            assert!(error.to_string().starts_with("[UMBER_SIMULATED_GPU] got "), "{error}");
+            assert!(error.to_string().starts_with("[UMBER_SIMULATED_GPU] invalid option "), "{error}");
             assert!(error.to_string().contains(value) && error.to_string().contains("delay_us"), "{error}");
         }
     }

@@ -167,7 +167,7 @@ impl Machine {
         ensure!(
             self.is_own_process(),
             Runtime("simulated"),
-            "the device was in use when this process was forked, expected a process that was spawned"
+            "the device was in use when this process was forked; use the spawn start method"
         );
         Ok(())
     }

@@ -101,7 +101,7 @@ impl Pool {
         let Some(capacity) = bytes.max(1).checked_next_multiple_of(ALIGNMENT) else {
             bail!(
                 Memory(umber_core::memory::allocator::OP),
-                "got {bytes} bytes to allocate, expected no more than memory can address"
+                "out of memory: requested {bytes} bytes, more than memory can address"
             );
         };
         loop {
@@ -109,12 +109,7 @@ impl Pool {
             state.collect(streams);
             let limit = state.limit.min(self.total);
             if state.active.saturating_add(capacity) > limit {
-                bail!(
-                    Memory(umber_core::memory::allocator::OP),
-                    "got {bytes} bytes to allocate with {} in use, expected no more in all than the memory limit of \
-                     {limit} bytes",
-                    state.active
-                );
+                return Err(umber_core::memory::allocator::beyond_limit(bytes, limit, state.active));
             }
             if state.active + state.waiting + capacity > limit {
                 let oldest = state.released[0].after.clone();

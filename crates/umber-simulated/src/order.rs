@@ -75,8 +75,8 @@ impl Order {
                 return Ok(());
             }
             Err(format!(
-                "{name} on stream {stream} {verb} a block that {} on stream {} {did} as its work {}, expected the \
-                 stream to wait for that work, got a wait for its work {known}",
+                "{name} on stream {stream} {verb} a block that {} on stream {} {did} as its work {}, without \
+                 waiting for it: it waited for work {known}",
                 other.name, other.stream, other.number
             ))
         };
@@ -130,8 +130,7 @@ impl Order {
         let uncovered = uses.written.iter().chain(&uses.read).filter(|own| !is_covered(own));
         let accuse = |own: &Use| {
             let text = format!(
-                "use after free: a block was released that {} on stream {} uses as its work {}, expected the release \
-                 to come after that work",
+                "use after free: a block was released before {} on stream {} finished with it as its work {}",
                 own.name, own.stream, own.number
             );
             (own.stream, own.number, text)

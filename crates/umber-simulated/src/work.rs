@@ -137,7 +137,7 @@ impl Action {
                 drop(task);
                 for (result, output) in results.into_iter().zip(&outputs) {
                     let Some(result) = result else {
-                        return Err(error!(Runtime(name), "the kernel gave no output"));
+                        return Err(error!(Runtime(name), "the kernel returned no output"));
                     };
                     copy(&result, &mut output.storage(name, violations)?, output.dtype)?;
                 }

@@ -138,7 +138,7 @@ fn an_event_covers_no_later_work() {
     let early = device.record(stream(1));
     let x = written(&device, 1);
     device.wait(stream(2), early).unwrap();
-    assert_violation(&device, run(&device, &x, 2), &["as its work 2", "got a wait for its work 1"]);
+    assert_violation(&device, run(&device, &x, 2), &["as its work 2", "it waited for work 1"]);
 }
 
 #[test]

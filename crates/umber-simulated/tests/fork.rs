@@ -20,7 +20,7 @@ fn a_forked_process_is_refused() {
     // SAFETY: the child calls nothing that another thread may have locked, and leaves without running what the parent registered.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        let refused = |text: &str| text.contains("forked, expected a process that was spawned");
+        let refused = |text: &str| text.contains("forked; use the spawn");
         let allocated = device.allocate(8).is_err_and(|error| refused(&error.to_string()));
         let evaluated = eval(&[&x + 1.0]).is_err_and(|error| refused(&error.to_string()));
         let synchronized = device.synchronize(x.node().stream(), Duration::from_mins(1)).is_err();

@@ -181,6 +181,17 @@ impl DType {
         matches!(self.kind(), Kind::Unsigned | Kind::Signed)
     }
 
+    /// The smallest and the largest value of an integer dtype or of bool.
+    pub const fn integer_bounds(self) -> Option<(i128, i128)> {
+        let bits = self.size() as u32 * 8;
+        match self.kind() {
+            Kind::Bool => Some((0, 1)),
+            Kind::Unsigned => Some((0, (1 << bits) - 1)),
+            Kind::Signed => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+            Kind::Float | Kind::Complex => None,
+        }
+    }
+
     /// Is it a real floating-point type?
     pub const fn is_floating(self) -> bool {
         matches!(self.kind(), Kind::Float)

@@ -247,15 +247,8 @@ impl Scalar {
 
 /// As [`Scalar::check_fits`], of an integer beside integers.
 fn check_integer(value: i128, dtype: DType) -> Result<()> {
-    let bits = dtype.size() as u32 * 8;
-    let (low, high) =
-        if dtype.kind() == Kind::Unsigned { (0, 1 << bits) } else { (-(1 << (bits - 1)), 1 << (bits - 1)) };
-    ensure!(
-        (low..high).contains(&value),
-        Overflow,
-        "Converting to {dtype} would result in overflow: got {value}, expected {low} to {}",
-        high - 1
-    );
+    let Some((low, high)) = dtype.integer_bounds() else { return Ok(()) };
+    ensure!((low..=high).contains(&value), Overflow, "{value} does not fit {dtype} ({low}..{high})");
     Ok(())
 }
 

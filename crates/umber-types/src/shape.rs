@@ -85,7 +85,11 @@ impl TryFrom<Vec<usize>> for Axes {
     type Error = Error;
 
     fn try_from(axes: Vec<usize>) -> Result<Axes> {
-        ensure!(axes.is_sorted_by(|a, b| a < b), Value("axes"), "got {axes:?}, expected each once, sorted");
+        ensure!(
+            axes.is_sorted_by(|a, b| a < b),
+            Value("axes"),
+            "axes must be sorted and unique, got {axes:?}"
+        );
         Ok(Axes(axes.into()))
     }
 }
@@ -106,19 +110,10 @@ impl Shape {
     pub fn checked(op: &str, lengths: &[i64]) -> Result<Shape> {
         let mut shape = Shape::default();
         for &length in lengths {
-            ensure!(
-                length >= 0,
-                Value(op),
-                "negative dimension: got shape {lengths:?}, expected lengths of 0 or \
-             more"
-            );
+            ensure!(length >= 0, Value(op), "lengths must not be negative, got shape {}", tuple(lengths));
             shape.0.push(length as usize);
         }
-        ensure!(
-            shape.is_addressable(),
-            Overflow(op),
-            "got shape {lengths:?}, expected no more elements than memory can address"
-        );
+        ensure!(shape.is_addressable(), Overflow(op), "shape {shape} is too large to address");
         Ok(shape)
     }
 
@@ -259,18 +254,15 @@ impl fmt::Display for Shape {
     }
 }
 
-/// What a place among `count`, counted from the end if negative, is expected to be: `-3 <= axis < 3`.
-pub fn within(place: &str, count: usize) -> String {
-    if count == 0 { format!("no {place}") } else { format!("-{count} <= {place} < {count}") }
+/// Lengths as Python prints a tuple, including negative ones.
+pub fn tuple(lengths: &[i64]) -> String {
+    let inside: Vec<String> = lengths.iter().map(ToString::to_string).collect();
+    format!("({}{})", inside.join(", "), if lengths.len() == 1 { "," } else { "" })
 }
 
 /// The error of an index that lies outside of an axis, without the operation's name.
 pub fn out_of_bounds(index: impl fmt::Display, axis: usize, length: usize) -> Error {
-    error!(
-        Index,
-        "index {index} is out of bounds for axis {axis} with size {length}: got {index}, expected {}",
-        within("index", length)
-    )
+    error!(Index, "index {index} is out of bounds for axis {axis} of length {length}")
 }
 
 /// A place among `length`, counted from the end if negative, counted from the start; it may lie outside.
@@ -285,8 +277,7 @@ pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
     ensure!(
         (0..ndim as i64).contains(&shifted),
         Axis(op),
-        "axis {axis} is out of bounds: got an array with {ndim} dimensions, expected {}",
-        within("axis", ndim)
+        "axis {axis} is out of bounds for {ndim} dimensions"
     );
     Ok(shifted as usize)
 }
@@ -297,11 +288,7 @@ impl Axes {
         let mut found = SmallVec::new();
         for &axis in axes {
             let axis = normalize_axis(op, axis, ndim)?;
-            ensure!(
-                !found.contains(&axis),
-                Value(op),
-                "duplicate axis {axis} in {axes:?}, expected each axis once"
-            );
+            ensure!(!found.contains(&axis), Value(op), "duplicate axis {axis} in {axes:?}");
             found.push(axis);
         }
         found.sort_unstable();

@@ -21,7 +21,7 @@ def _scan(
     include_initial: bool,
 ) -> mx.array:
     if axis is None and x.ndim != 1:
-        text = f"got no axis for an array of shape {x.shape}, expected one"
+        text = f"axis is required for an array of shape {x.shape}"
         raise ValueError(f"[{function.__name__}] {text}")
     dtype = _wide(x.dtype) if dtype is None else dtype
     return function(x, -1 if axis is None else axis, dtype=dtype, include_initial=include_initial)

@@ -62,7 +62,7 @@ class Group:
         RuntimeError
             Always.
         """
-        raise RuntimeError("[distributed.split] got a group of one process, expected several")
+        raise RuntimeError("[distributed.split] cannot split a group of one process")
 
 
 def is_available(backend: str = "any") -> bool:
@@ -114,7 +114,7 @@ def init(
         expected = ", ".join(map(repr, _BACKENDS))
         raise ValueError(f"[distributed.init] got backend {backend!r}, expected one of {expected}")
     if strict:
-        raise RuntimeError("[distributed.init] got strict=True without a backend, expected False")
+        raise RuntimeError("[distributed.init] strict=True requires a backend")
     return Group()
 
 
@@ -161,7 +161,9 @@ sum_scatter = _collective("sum_scatter", "Part of this process in the sum over a
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"[distributed.{name}] got a group of one process, expected another to reach")
+    raise ValueError(
+        f"[distributed.{name}] a group of one process has no other process to communicate with"
+    )
 
 
 def send(

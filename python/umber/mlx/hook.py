@@ -90,14 +90,13 @@ def install() -> None:
         for name, module in _modules_of_mlx():
             if module is None:
                 raise MlxImportedError(
-                    f"[umber.mlx.install] got None in sys.modules for {name}, which forbids its "
-                    "import, expected no such entry",
+                    f"[umber.mlx.install] sys.modules[{name!r}] is None, which forbids its import",
                     name=name,
                 )
             if not is_ours(module):
                 raise MlxImportedError(
-                    f"[umber.mlx.install] got a process that has imported {name}, "
-                    "expected a call before its first import",
+                    f"[umber.mlx.install] {name} is already imported; call install() before its "
+                    "first import",
                     name=name,
                     path=getattr(module, "__file__", None),
                 )

@@ -185,8 +185,8 @@ def _check_lengths(name: str, lengths: mx.array, most: int) -> None:
     if _any_known(is_wrong):
         sample = is_wrong.tolist().index(True)
         raise ValueError(
-            f"[ctc_loss] got the length {lengths[sample].item()} in {name} for sample {sample}, "
-            f"expected 0 to {most}"
+            f"[ctc_loss] {name} of sample {sample} must be between 0 and {most}, got "
+            f"{lengths[sample].item()}"
         )
 
 
@@ -197,6 +197,6 @@ def _check_labels(targets: mx.array, target_lengths: mx.array, labels: int, blan
         sample, place = divmod(is_wrong.flatten().tolist().index(True), targets.shape[1])
         label = targets[sample, place].item()
         raise (ValueError if label == blank else IndexError)(
-            f"[ctc_loss] got the label {label} in targets for sample "
-            f"{sample}, expected 0 to {labels - 1} without the blank {blank}"
+            f"[ctc_loss] label {label} of sample {sample} is invalid, expected 0 to {labels - 1} "
+            f"except the blank {blank}"
         )

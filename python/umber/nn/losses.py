@@ -122,8 +122,8 @@ def cross_entropy(
         _check_shape("cross_entropy", "targets", targets, logits.shape)
         if ignore_index is not None:
             raise ValueError(
-                "[cross_entropy] ignore_index is for class indices, got targets of the shape of "
-                "the logits, which are probabilities: give those that do not count weights of 0"
+                "[cross_entropy] ignore_index requires class indices, got probabilities; exclude "
+                "samples with weights of 0"
             )
         dtype = mx.result_type(dtype, targets)
         logits, targets = _widened(logits), _widened(targets)
@@ -886,7 +886,7 @@ def _rows(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.array:
     rows = scores if axis in (-1, scores.ndim - 1) else mx.moveaxis(scores, axis, -1)
     if targets.shape != rows.shape[:-1]:
         raise ValueError(
-            f"[{op}] got targets of shape {targets.shape}, "
-            f"expected that of the scores, {scores.shape}, without axis {axis}"
+            f"[{op}] shape of targets, {targets.shape}, does not match scores of shape "
+            f"{scores.shape} without axis {axis}"
         )
     return rows

@@ -152,6 +152,4 @@ def _interpolate_separable(
 
 def _validate_antialias_align_corners(align_corners: bool, antialias: bool) -> None:
     if align_corners and antialias:
-        raise ValueError(
-            "[Upsample] got antialias=True with align_corners=True, expected one of them at most"
-        )
+        raise ValueError("[Upsample] antialias and align_corners are mutually exclusive")

@@ -94,9 +94,7 @@ class Adafactor(Optimizer):
         warmup_init: bool = False,
     ) -> None:
         if learning_rate is None and not relative_step:
-            raise ValueError(
-                "[Adafactor] got neither a learning rate nor relative_step, expected one of them"
-            )
+            raise ValueError("[Adafactor] needs a learning_rate or relative_step=True")
         if isinstance(eps, str) or not hasattr(eps, "__len__") or len(eps) != 2:
             raise TypeError(f"[Adafactor] eps: got {eps!r}, expected two numbers")
         super().__init__()

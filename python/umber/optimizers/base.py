@@ -303,7 +303,7 @@ class Optimizer:
             )
         for name, value in new.items():
             if name not in state:
-                return KeyError(f"{whose}: got none of {name!r}, expected {', '.join(new)}")
+                return KeyError(f"{whose} lacks {name!r}")
             if getattr(state[name], "shape", None) != value.shape:
                 found = getattr(state[name], "shape", type(state[name]).__name__)
                 return ValueError(f"{whose}: got {name} of shape {found}, expected {value.shape}")
@@ -352,10 +352,7 @@ class Optimizer:
     def _entry(self, name: str) -> mx.array:
         state = self.state
         if name not in state:
-            raise KeyError(
-                f"[{type(self).__name__}] got a state without {name!r}, "
-                "expected the whole state of such an optimizer"
-            )
+            raise KeyError(f"[{type(self).__name__}] state lacks {name!r}")
         return state[name]
 
     def _maybe_schedule(self, name: str, value: float | mx.array | Schedule) -> None:
@@ -422,7 +419,7 @@ class MultiOptimizer(Optimizer):
     ) -> None:
         super().__init__()
         if len(optimizers) == 0:
-            raise ValueError("[MultiOptimizer] got no optimizers, expected one or more")
+            raise ValueError("[MultiOptimizer] needs at least one optimizer")
         if len(filters) != len(optimizers) - 1:
             raise ValueError(
                 f"[MultiOptimizer] got {len(filters)} filters for {len(optimizers)} optimizers, "
@@ -512,8 +509,8 @@ def _check_order(expected: str, gradients: Any, model: Any) -> None:
     """Raise if a model was passed in place of the gradients."""
     if isinstance(gradients, Module) and not isinstance(model, Module):
         raise TypeError(
-            f"[update] got a {type(gradients).__name__} in the place of the gradients, "
-            f"expected ({expected}): the arguments are in the wrong order"
+            f"[update] arguments are in the wrong order: got {type(gradients).__name__} as "
+            f"gradients, expected ({expected})"
         )
 
 
@@ -529,10 +526,7 @@ def _number_as_array(value: Any) -> Any:
 
 
 def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"[{type(optimizer).__name__}] got an optimizer without {method}, "
-        "expected a class that defines it"
-    )
+    return NotImplementedError(f"[{type(optimizer).__name__}] the class must define {method}")
 
 
 def _contents(tree: Any) -> list[tuple[dict, dict]]:
@@ -566,10 +560,7 @@ def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -
             # A subtree without gradients may have no parameters.
             if not isinstance(parameters, dict) or key not in parameters:
                 if child is None or isinstance(child, mx.array) or tree_flatten(child):
-                    raise ValueError(
-                        f"[{op}] {prefix}{key} is no parameter: got a gradient for it, "
-                        "expected gradients of parameters only"
-                    )
+                    raise ValueError(f"[{op}] {prefix}{key} is not a parameter, but has a gradient")
             else:
                 _check_gradients(op, child, parameters[key], f"{prefix}{key}")
     elif isinstance(gradients, (list, tuple)):

@@ -200,7 +200,7 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[float]) -
     (array(0.25, dtype=float32), array(0, dtype=float32))
     """
     if not schedules:
-        raise ValueError("[join_schedules] got no schedules, expected at least 1")
+        raise ValueError("[join_schedules] needs at least one schedule")
     if len(boundaries) != len(schedules) - 1:
         raise ValueError(
             f"[join_schedules] got {len(boundaries)} boundaries for {len(schedules)} schedules, "

@@ -71,8 +71,8 @@ class SGD(Optimizer):
     ) -> None:
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError(
-                f"[SGD] got momentum {momentum} and dampening {dampening} with nesterov, "
-                "expected momentum above 0 and dampening 0"
+                "[SGD] nesterov requires momentum above 0 and dampening 0, got momentum "
+                f"{momentum} and dampening {dampening}"
             )
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)

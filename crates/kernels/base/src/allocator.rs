@@ -163,7 +163,7 @@ fn capacity_of(bytes: usize) -> Result<usize> {
         _ => HUGE_PAGE / 16,
     };
     let Some(capacity) = bytes.max(1).checked_next_multiple_of(unit) else {
-        bail!(Memory(OP), "got {bytes} bytes to allocate, expected no more than memory can address");
+        bail!(Memory(OP), "out of memory: requested {bytes} bytes, more than memory can address");
     };
     Ok(capacity)
 }
@@ -183,12 +183,7 @@ pub fn allocate(bytes: usize) -> Result<Block> {
         let mut state = state();
         let limit = state.memory_limit();
         if state.active.saturating_add(capacity) > limit {
-            bail!(
-                Memory(OP),
-                "got {bytes} bytes to allocate with {} in use, expected no more in all than the memory \
-                 limit of {limit} bytes",
-                state.active
-            );
+            return Err(beyond_limit(bytes, limit, state.active));
         }
         if let Some(block) = state.reuse(capacity) {
             return Ok(state.count(block, capacity));
@@ -214,7 +209,24 @@ pub fn allocate_scratch(bytes: usize) -> Result<Block> {
 
 /// The error of so many bytes that the system does not give.
 pub fn refused(bytes: usize) -> Error {
-    error!(Memory(OP), "got {bytes} bytes to allocate, which the system refused, expected fewer")
+    error!(Memory(OP), "out of memory: the system refused {}", byte_size(bytes))
+}
+
+/// The error of a request that would exceed the memory limit.
+#[cold]
+pub fn beyond_limit(bytes: usize, limit: usize, active: usize) -> Error {
+    let [bytes, limit, active] = [bytes, limit, active].map(byte_size);
+    error!(Memory(OP), "out of memory: requested {bytes}, limit {limit}, in use {active}")
+}
+
+/// A number of bytes in binary units: `512 B`, `1.5 GiB`.
+fn byte_size(bytes: usize) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let power = (bytes.ilog2() / 10) as usize;
+    format!("{:.1} {}", bytes as f64 / 1024f64.powi(power as i32), UNITS[power - 1])
 }
 
 /// A block from the system, for so many bytes.

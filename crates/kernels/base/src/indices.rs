@@ -241,7 +241,7 @@ pub fn batches(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 }
 
 fn not_integers(view: &View) -> Error {
-    error!(Type, "indices must be integers, got {}", view.dtype())
+    error!(Type, "indices must be integers, not {}", view.dtype())
 }
 
 /// Errors of concurrent tasks: the first in index order is reported, regardless of timing.

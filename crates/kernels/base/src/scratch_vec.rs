@@ -34,10 +34,7 @@ impl<T: Copy> ScratchVec<T> {
     pub fn new(capacity: usize) -> Result<ScratchVec<T>> {
         const { assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned for the elements") };
         let Some(bytes) = capacity.checked_mul(size_of::<T>()) else {
-            bail!(
-                Memory,
-                "got {capacity} elements to find room for, expected no more than memory can address"
-            );
+            bail!(Memory, "out of memory: {capacity} elements of scratch are too many to address");
         };
         let block = if bytes > 0 { Some(allocate_scratch(bytes)?) } else { None };
         Ok(ScratchVec { block, length: 0, capacity, elements: PhantomData })

@@ -29,7 +29,7 @@ fn segments(view: View, length: usize) -> Result<Vec<Range<usize>>> {
             (Ok(from), Ok(to)) if from <= length && to <= length => found.push(from..to.max(from)),
             _ => bail!(
                 Index,
-                "the segment lies outside: got {} to {}, expected places in an axis of length {length}",
+                "segment [{}, {}) is out of bounds for axis of length {length}",
                 pair[0],
                 pair[1]
             ),

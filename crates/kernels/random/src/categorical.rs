@@ -50,7 +50,7 @@ fn categorical_as<T: Weight>(weights: &View, levels: &View, out: &ViewMut) -> Re
     let mut before: Vec<T> = Vec::new();
     before
         .try_reserve_exact(count)
-        .map_err(|_| error!(Memory("random"), "no memory for {count} running sums"))?;
+        .map_err(|_| error!(Memory("random"), "out of memory for {count} cumulative sums"))?;
     let steps = [weights.strides()[axis], levels.strides()[axis], out.strides()[axis]];
     let (source, level, target) = (Source::<T>::of(weights), Source::<T>::of(levels), Target::<u32>::of(out));
     batch.walk(0..if out.size() == 0 { 0 } else { batch.count() }, |[w, l, o]| {

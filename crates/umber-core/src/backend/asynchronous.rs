@@ -18,8 +18,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The backend of a stream's device.
 pub(crate) fn backend_of(stream: Stream) -> Result<&'static dyn Backend> {
-    backend(stream.device)
-        .ok_or_else(|| error!(Runtime("eval"), "got work for {}, which is not available", stream.device))
+    backend(stream.device).ok_or_else(|| error!(Runtime("eval"), "device {} is not available", stream.device))
 }
 
 /// Start an operation, all of whose inputs are in the device's memory.

@@ -24,10 +24,10 @@ pub fn register(backend: Box<dyn Backend>) -> Result<()> {
     ensure!(
         device.kind == DeviceType::Gpu && next == Some(device.index as usize),
         Value("register"),
-        "got a backend of {device}, expected one of an accelerator that has none, the next by index"
+        "cannot register a backend for {device}, expected the next accelerator without one"
     );
     let place = &ACCELERATORS[device.index as usize];
-    ensure!(place.set(Box::leak(backend)).is_ok(), Value("register"), "{device} has a backend already");
+    ensure!(place.set(Box::leak(backend)).is_ok(), Value("register"), "{device} already has a backend");
     device::announce_accelerator();
     Ok(())
 }

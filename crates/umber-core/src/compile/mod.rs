@@ -175,7 +175,7 @@ impl CompiledGraph {
             arguments.len() == self.argument_count
                 && arguments.iter().zip(specs).all(|(argument, spec)| argument.spec() == spec),
             Value("compile"),
-            "got arguments of other shapes or dtypes than those the graph was traced with"
+            "shapes or dtypes of the arguments differ from those the graph was traced with"
         );
         let is_traced = self.captured.iter().chain(&arguments).any(Array::is_traced);
         if is_traced {

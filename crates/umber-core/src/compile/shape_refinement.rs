@@ -333,7 +333,7 @@ impl ShapeRefiner<'_> {
                     ensure!(
                         self.new[slot].shape == shape,
                         Value(step.op.name()),
-                        "shapes {} and {shape} no longer agree",
+                        "shapes {} and {shape} no longer match",
                         self.new[slot].shape
                     );
                 }
@@ -405,9 +405,8 @@ fn parts_of<'j>(factored: &'j [Option<FactoredAxes>], operand: &Operand) -> Opti
 }
 
 fn ambiguous(op: &Op) -> umber_types::Error {
-    let error = || -> Result<()> {
-        bail!(Value(op.name()), "what it does at other lengths cannot be told from what it did at these")
-    };
+    let error =
+        || -> Result<()> { bail!(Value(op.name()), "the graph cannot be generalised to other lengths") };
     error().expect_err("always an error")
 }
 

@@ -89,16 +89,15 @@ impl Exported {
             ensure!(
                 !constant.is_traced(),
                 Value("export_function"),
-                "the function captured an array of shape {} that another transform is following, \
-                 expected arrays with values",
+                "the function captured a traced array of shape {}; captured arrays must be evaluated",
                 constant.shape()
             );
         }
         ensure!(
             !holds_rules(traced.program()),
             Value("export_function"),
-            "got a custom_function with rules of its own inside of control flow or checkpoint, expected one without: \
-             rules are code, which files do not hold"
+            "cannot export a custom_function with its own rules inside control flow or checkpoint: rules are \
+             Python code"
         );
         let (program, constants) = (traced.program().clone(), traced.captured().to_vec());
         Ok(Exported { signature, free: Free::default(), program, constants })
@@ -200,26 +199,22 @@ impl Exported {
                 && program.arguments.iter().zip(signature.specs()).all(is_alike)
                 && program.arguments[count..].iter().eq(constants.iter().map(Array::spec)),
             Value("import_function"),
-            "the program's arguments are not those of its signature and constants"
+            "arguments of the program do not match its signature and constants"
         );
         let has =
             |&(argument, axis): &Axis| argument < count && axis < program.arguments[argument].shape.ndim();
-        ensure!(
-            free.axes.all().all(has),
-            Value("import_function"),
-            "the axes that are free are not those of the arguments"
-        );
+        ensure!(free.axes.all().all(has), Value("import_function"), "free axes do not match the arguments");
         let slots = validation::slots(&program)?;
         ensure!(
             free.reads.iter().all(|read| read.is_within(&slots)),
             Value("import_function"),
-            "the lengths that were read are not those of the program"
+            "recorded lengths do not match the program"
         );
         let exported = Exported { signature, free, program, constants };
         ensure!(
             exported.refusal(&exported.signature).is_none(),
             Value("import_function"),
-            "the program is not one for its signature"
+            "program does not match its signature"
         );
         Ok(exported)
     }
@@ -264,19 +259,18 @@ impl Exported {
             alike.iter().find(|&&(other, along)| other != argument && specs[other].shape[along] != given)
         }) {
             Some(&(other, along)) => format!(
-                "{own}, axis {axis}: got length {given}, expected {} as {}, axis {along}, has, for both had length \
+                "{own}, axis {axis}: got length {given}, expected {}, the length of {}, axis {along}: both were \
                  {traced} when the function was traced",
                 specs[other].shape[along],
                 self.named(other)
             ),
             None if partner.is_some() && given < FreeAxes::LONG => format!(
-                "{own}, axis {axis}: got length {given}, expected at least {}, since the function does something else \
-                 with axes of length {given}",
+                "{own}, axis {axis}: got length {given}, expected at least {}: the graph differs for axes of length \
+                 {given}",
                 given + 1
             ),
             None => format!(
-                "{own}, axis {axis}: got length {given}, expected {traced}, the length with which the function was \
-                 traced and on which its graph depends"
+                "{own}, axis {axis}: got length {given}, expected {traced}: the graph depends on this length"
             ),
         }
     }
@@ -303,7 +297,7 @@ impl Exported {
             let alike = changed.get(&(was, is)).and_then(|axes| axes.first().copied());
             let first = changed.values().flatten().min().copied();
             let Some(place) = read.or(alike).or(first) else {
-                bail!(Value, "a length that the function read is another one");
+                bail!(Value, "a length that the function read has changed");
             };
             bail!(Value, "{}", self.bound(place, specs));
         }

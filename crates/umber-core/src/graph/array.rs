@@ -63,7 +63,7 @@ impl Array {
         ensure!(
             storage.fits(dtype),
             Value("array"),
-            "the layout reaches outside its buffer: got shape {} of {dtype} in {} bytes, expected one that fits",
+            "shape {} of {dtype} does not fit a buffer of {} bytes",
             storage.layout.shape,
             storage.buffer.bytes()
         );
@@ -116,7 +116,7 @@ impl Array {
     /// A dense copy that shares nothing, on the same device, of an evaluated array.
     pub fn copied(&self) -> Result<Array> {
         let Some(storage) = self.storage() else {
-            bail!(Value("copy"), "an array of shape {} has no value yet", self.shape());
+            bail!(Value("copy"), "array of shape {} is not evaluated", self.shape());
         };
         Array::from_storage(transfer::copied(storage, self.dtype())?, self.dtype())
     }
@@ -133,7 +133,8 @@ impl Array {
         ensure!(
             shape.is_addressable() && elements.len() == shape.size(),
             Value("array"),
-            "{} elements do not fill shape {shape}",
+            "cannot fill shape {} with {} elements",
+            shape,
             elements.len()
         );
         let mut storage = Storage::allocate(&shape, T::DTYPE)?;

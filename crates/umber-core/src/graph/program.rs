@@ -39,7 +39,7 @@ impl Operand {
     fn checked_spec<'a>(&'a self, slots: &'a [ArraySpec]) -> Result<&'a ArraySpec> {
         match self {
             Operand::Slot(slot) if *slot as usize >= slots.len() => {
-                bail!(Value("program"), "slot {slot} is read before it is filled")
+                bail!(Value("program"), "slot {slot} is read before it is written")
             }
             Operand::Slot(_) | Operand::Constant(_) => Ok(self.spec(slots)),
         }

@@ -350,7 +350,7 @@ impl Lease {
         ensure!(
             kind == Kind::Reader || buffer.access == Access::Writable,
             Buffer("export"),
-            "the memory is read-only: got a request for a writable view, expected one for reading"
+            "memory is read-only; request a read-only view"
         );
         Ok(Lease::counted(buffer, kind))
     }

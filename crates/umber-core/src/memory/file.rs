@@ -34,7 +34,7 @@ impl Buffer {
     /// Fails where a process has many thousand files mapped already.
     pub fn map(file: &File) -> io::Result<Buffer> {
         if MAPPINGS.load(Ordering::Relaxed) >= MAX_MAPPINGS {
-            return Err(io::Error::other("got a file to map beside many thousand others, expected fewer"));
+            return Err(io::Error::other("too many mapped files"));
         }
         // SAFETY: the pages are only ever read, as elements of which every bit pattern is a value.
         let map = unsafe { memmap2::Mmap::map(file)? };

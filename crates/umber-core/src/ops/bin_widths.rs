@@ -175,7 +175,7 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
     ensure!(
         min_value.is_finite() && max_value.is_finite(),
         Value(op),
-        "the range ({min_value}, {max_value}) of the elements is not finite; give one"
+        "the range ({min_value}, {max_value}) of the elements is not finite; pass range=(low, high)"
     );
     let scale = squarable(min_value.abs().max(max_value.abs()));
     sample.x = multiply(&sample.x, &Array::scalar(scale, DType::Float64))?;
@@ -192,7 +192,7 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
     let (low, high) = sample.whole.unwrap_or(sample.range);
     let count = ((high - low) / width).ceil();
     if count >= i64::MAX as f64 {
-        bail!(Value(op), "{count} bins would suit the elements; give their number");
+        bail!(Value(op), "the estimated number of bins, {count}, is too large; pass the number of bins");
     }
     Ok((count as i64).max(1))
 }

@@ -53,12 +53,7 @@ fn axis_last(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
 /// # Errors
 /// For dtypes other than bool and integers.
 pub fn packbits(a: &Array, axis: Option<i64>, order: BitOrder) -> Result<Array> {
-    ensure!(
-        !a.dtype().is_inexact(),
-        Type("packbits"),
-        "got an array of {}, expected bool or integers",
-        a.dtype()
-    );
+    ensure!(!a.dtype().is_inexact(), Type("packbits"), "array must be bool or integer, not {}", a.dtype());
     let (bits, axis) = axis_last("packbits", &astype(a, DType::Bool)?, axis)?;
     let last = bits.ndim() - 1;
     let length = bits.shape()[last];
@@ -89,7 +84,7 @@ pub fn packbits(a: &Array, axis: Option<i64>, order: BitOrder) -> Result<Array> 
 /// # Errors
 /// For dtypes other than uint8, and if `count` leaves out more bits than there are.
 pub fn unpackbits(a: &Array, axis: Option<i64>, count: Option<i64>, order: BitOrder) -> Result<Array> {
-    ensure!(a.dtype() == DType::UInt8, Type("unpackbits"), "got an array of {}, expected uint8", a.dtype());
+    ensure!(a.dtype() == DType::UInt8, Type("unpackbits"), "array must be uint8, not {}", a.dtype());
     let (bytes, axis) = axis_last("unpackbits", a, axis)?;
     let last = bytes.ndim() - 1;
     let length = bytes.shape()[last] * 8;
@@ -106,7 +101,7 @@ pub fn unpackbits(a: &Array, axis: Option<i64>, count: Option<i64>, order: BitOr
     ensure!(
         wanted >= 0,
         Value("unpackbits"),
-        "got count {} for {length} bits, expected at least {}",
+        "count {} is out of range for {length} bits; the minimum is {}",
         count.unwrap_or(0),
         -(length as i64)
     );

@@ -37,7 +37,7 @@ pub struct BlockMasks<'a> {
 /// # Errors
 /// If shapes do not fit or the block size is not positive.
 pub fn block_masked_mm(a: &Array, b: &Array, block_size: i64, masks: BlockMasks<'_>) -> Result<Array> {
-    ensure!(block_size > 0, Value("block_masked_mm"), "got block size {block_size}, expected a positive one");
+    ensure!(block_size > 0, Value("block_masked_mm"), "block size must be positive, got {block_size}");
     let (x, y) = as_matrices("block_masked_mm", a, b)?;
     let (x, y) =
         (masked("mask_lhs", &x, masks.lhs, block_size)?, masked("mask_rhs", &y, masks.rhs, block_size)?);
@@ -57,7 +57,7 @@ fn masked(which: &str, x: &Array, mask: Option<&Array>, block_size: i64) -> Resu
     ensure!(
         mask.shape().broadcasts_to(&grid),
         Value("block_masked_mm"),
-        "got {which} of shape {}, expected {} by {} blocks",
+        "cannot broadcast {which} of shape {} to ({}, {}), one element for each block",
         mask.shape(),
         blocks[0],
         blocks[1]

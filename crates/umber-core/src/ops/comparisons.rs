@@ -75,7 +75,7 @@ pub fn allclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
-    ensure!(order >= 0, Value("diff"), "got order {order}, expected zero or more");
+    ensure!(order >= 0, Value("diff"), "order must not be negative, got {order}");
     let axis = normalize_axis("diff", axis, a.ndim())?;
     let kind = if a.dtype() == DType::Bool { BinaryKind::NotEqual } else { BinaryKind::Subtract };
     let mut differences = a.clone();

@@ -29,8 +29,7 @@ pub fn fabs(x: &Array) -> Result<Array> {
     ensure!(
         !x.dtype().is_complex(),
         Type("fabs"),
-        "is not defined for what it got: an array of {}, expected real \
-     numbers",
+        "dtype {} is not supported, expected real numbers",
         x.dtype()
     );
     abs(&cast_constant(x, x.dtype().inexact())?)
@@ -50,12 +49,7 @@ pub fn fabs(x: &Array) -> Result<Array> {
 /// ```
 pub fn heaviside(x: &Array, at_zero: &Array) -> Result<Array> {
     let dtype = promote(x.dtype(), at_zero.dtype()).inexact();
-    ensure!(
-        dtype.is_floating(),
-        Type("heaviside"),
-        "is not defined for what it got: arrays of {dtype}, expected real \
-     numbers"
-    );
+    ensure!(dtype.is_floating(), Type("heaviside"), "dtype {dtype} is not supported, expected real numbers");
     let (x, at_zero) = meet_as("heaviside", x, at_zero, dtype)?;
     let number = |value: f64| Array::scalar(value, dtype);
     let zero = number(0.0);
@@ -122,7 +116,7 @@ fn integers<'a>(op: &str, a: &'a Array, b: &'a Array) -> Result<(Cow<'a, Array>,
     ensure!(
         dtype.is_integer(),
         Type(op),
-        "got arrays of {} and {}, expected integers with a common integer dtype",
+        "dtypes {} and {} are not supported, expected integers with a common integer dtype",
         a.dtype(),
         b.dtype()
     );

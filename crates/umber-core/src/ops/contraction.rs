@@ -41,7 +41,7 @@ pub(super) fn as_matrices(op: &str, a: &Array, b: &Array) -> Result<(Array, Arra
     ensure!(
         a.ndim() > 0 && b.ndim() > 0,
         Value(op),
-        "got operands of shapes {} and {}, expected at least one axis in each",
+        "operands must have at least one axis, got shapes {} and {}",
         a.shape(),
         b.shape()
     );
@@ -52,10 +52,9 @@ pub(super) fn as_matrices(op: &str, a: &Array, b: &Array) -> Result<(Array, Arra
     ensure!(
         x.shape().last() == Some(&depth),
         Value(op),
-        "got shapes {} and {}, expected the last axis of the left operand as long as the {}axis of the right one",
+        "inner dimensions differ: {} @ {}",
         a.shape(),
-        b.shape(),
-        if b.ndim() == 1 { "" } else { "second to last " }
+        b.shape()
     );
     Ok((x, y))
 }
@@ -90,13 +89,7 @@ fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
         return reshape(&matmul::matmul(&tall, y)?, shape);
     }
     let Some(batch) = batch_of(x).broadcast(&batch_of(y)) else {
-        bail!(
-            Value(op),
-            "the batch axes of shapes {} and {} cannot be broadcast: got lengths that differ, \
-         expected equal ones or 1",
-            x.shape(),
-            y.shape()
-        );
+        bail!(Value(op), "batch axes of {} and {} cannot be broadcast", x.shape(), y.shape());
     };
     let broadcast_to_common =
         |array: &Array, tail: [usize; 2]| broadcast(array, &batch.iter().copied().chain(tail).collect());
@@ -130,7 +123,7 @@ pub fn addmm(c: &Array, a: &Array, b: &Array, alpha: f64, beta: f64) -> Result<A
     ensure!(
         c.shape().broadcasts_to(product.shape()),
         Value("addmm"),
-        "got c of shape {}, expected one that broadcasts to the shape {} of a @ b",
+        "cannot broadcast c of shape {} to {}, the shape of a @ b",
         c.shape(),
         product.shape()
     );
@@ -200,7 +193,7 @@ pub fn tensordot(a: &Array, b: &Array, a_axes: &[i64], b_axes: &[i64]) -> Result
     ensure!(
         a_axes.len() == b_axes.len(),
         Value("tensordot"),
-        "got {} axes of a and {} of b, expected as many",
+        "numbers of axes differ: {} of a, {} of b",
         a_axes.len(),
         b_axes.len()
     );
@@ -229,7 +222,7 @@ pub fn tensordot_count(a: &Array, b: &Array, count: usize) -> Result<Array> {
     ensure!(
         count <= a.ndim().min(b.ndim()),
         Value("tensordot"),
-        "got {count} axes for arrays of shapes {} and {}, expected at most the axes of either",
+        "cannot sum over {count} axes of arrays of shapes {} and {}",
         a.shape(),
         b.shape()
     );
@@ -243,7 +236,7 @@ fn contract(op: &str, a: &Array, b: &Array, a_axes: &[usize], b_axes: &[usize]) 
     ensure!(
         a_axes.iter().zip(b_axes).all(|(&i, &j)| a.shape()[i] == b.shape()[j]),
         Value(op),
-        "got axes {a_axes:?} and {b_axes:?} of arrays of shapes {} and {}, expected axes of equal lengths",
+        "axes {a_axes:?} of shape {} and {b_axes:?} of shape {} differ in length",
         a.shape(),
         b.shape()
     );
@@ -285,7 +278,7 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     ensure!(
         length(a) == length(b),
         Value("vecdot"),
-        "the axes to sum over differ in length, got shapes {} and {}, expected them equal",
+        "axes to sum over differ in length in shapes {} and {}",
         a.shape(),
         b.shape()
     );

@@ -111,7 +111,7 @@ pub fn conv_general(x: &Array, weight: &Array, options: &ConvOptions) -> Result<
     ensure!(
         x.ndim() >= 3,
         Value("conv_general"),
-        "got an input of shape {}, expected a batch axis, at least one spatial axis and a channel axis",
+        "input must have at least 3 axes (batch, spatial, channels), got shape {}",
         x.shape()
     );
     conv("conv_general", x, weight, x.ndim() - 2, options)
@@ -174,7 +174,7 @@ fn transposed(
     ensure!(
         more.iter().all(|&number| number >= 0),
         Value(op),
-        "output paddings: got {:?}, expected none negative",
+        "output padding must not be negative, got {:?}",
         more.as_slice()
     );
     positive(op, "strides", &options.stride, spatial)?;
@@ -202,15 +202,15 @@ fn check_axes(op: &str, x: &Array, weight: &Array, spatial: usize) -> Result<()>
     ensure!(
         spatial > 0 && x.ndim() == spatial + 2,
         Value(op),
-        "got an input of shape {}, expected a batch axis, {} spatial {axes} and a channel axis",
+        "input must have a batch axis, {1} spatial {axes} and a channel axis, got shape {0}",
         x.shape(),
         spatial.max(1)
     );
     ensure!(
         weight.ndim() == spatial + 2,
         Value(op),
-        "got a weight of shape {}, expected an axis of output channels, {spatial} spatial {axes} and an axis of input \
-         channels",
+        "weight must have an output channel axis, {spatial} spatial {axes} and an input channel axis, got \
+         shape {}",
         weight.shape()
     );
     Ok(())
@@ -220,7 +220,7 @@ fn per_axis(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAx
     match given {
         [one] => Ok(SmallVec::from_elem(*one, spatial)),
         several if several.len() == spatial => Ok(several.into()),
-        several => bail!(Value(op), "got {} {what}, expected one or {spatial}", several.len()),
+        several => bail!(Value(op), "got {} {what}, expected 1 or {spatial}", several.len()),
     }
 }
 
@@ -229,7 +229,7 @@ fn positive(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAx
     ensure!(
         numbers.iter().all(|&number| number > 0),
         Value(op),
-        "{what}: got {:?}, expected positive numbers",
+        "{what} must be positive, got {:?}",
         numbers.as_slice()
     );
     Ok(numbers)
@@ -270,19 +270,18 @@ fn check_channels(op: &str, x: &Array, weight: &Array, groups: i64) -> Result<us
     let (channels, outputs, each) = (x.shape()[last], weight.shape()[0], weight.shape()[last]);
     let parts = match usize::try_from(groups) {
         Ok(parts) if parts > 0 => parts,
-        _ => bail!(Value(op), "got {groups} groups, expected at least one"),
+        _ => bail!(Value(op), "number of groups must be at least 1, got {groups}"),
     };
     ensure!(
         channels.is_multiple_of(parts) && outputs.is_multiple_of(parts),
         Value(op),
-        "got {parts} groups, expected a divisor of the {channels} input channels and the {outputs} output \
-         channels"
+        "{parts} groups do not divide {channels} input channels and {outputs} output channels"
     );
     ensure!(
         each == channels / parts,
         Value(op),
-        "got an input of shape {} and a weight of shape {} with {parts} groups, expected a weight of {} input \
-         channels (those of the input over the groups)",
+        "input of shape {} and weight of shape {} with {parts} groups: weight must have {} input channels \
+         per group",
         x.shape(),
         weight.shape(),
         channels / parts
@@ -296,26 +295,26 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
     ensure!(
         taps > 0,
         Value(op),
-        "got a weight of shape {weight}, expected at least one tap along each spatial axis"
+        "kernel must not be empty along a spatial axis, got weight of shape {weight}"
     );
     let (positions, reach) = (axis.positions(input), axis.kernel_extent(taps));
     let sizes = [positions, reach, axis.low.unsigned_abs() as i128, axis.high.unsigned_abs() as i128];
     ensure!(
         sizes.into_iter().all(|size| size < MOST),
         Overflow(op),
-        "got padding or dilation that does not fit 64 bits along spatial axis {i}, expected smaller ones"
+        "padding or dilation along spatial axis {i} does not fit 64 bits"
     );
     ensure!(
         (axis.stride as i128) < MOST,
         Overflow(op),
-        "strides: got {} along spatial axis {i}, expected one below {MOST}",
+        "stride {} along spatial axis {i} is too large, expected less than {MOST}",
         axis.stride
     );
     ensure!(
         positions >= reach,
         Value(op),
-        "got an input of {positions} positions with its padding along spatial axis {i}, expected at least the \
-         {reach} that the kernel spans (shapes {x} and {weight})"
+        "kernel spans {reach} elements along spatial axis {i}, but the padded input has {positions} (shapes \
+         {x} and {weight})"
     );
     Ok(())
 }
@@ -359,15 +358,11 @@ fn check_lines(op: &str, a: &Array, v: &Array) -> Result<()> {
     ensure!(
         a.ndim() == 1 && v.ndim() == 1,
         Value(op),
-        "got arrays of shapes {} and {}, expected one axis each",
+        "arrays must be one-dimensional, got shapes {} and {}",
         a.shape(),
         v.shape()
     );
-    ensure!(
-        a.size() > 0 && v.size() > 0,
-        Value(op),
-        "got an empty array, expected at least one element in each"
-    );
+    ensure!(a.size() > 0 && v.size() > 0, Value(op), "arrays must not be empty");
     // Which of them slides along the other depends on their lengths.
     for line in [a, v] {
         note_length_read(line, 0);

@@ -49,15 +49,11 @@ pub fn ones(shape: &Shape, dtype: DType) -> Array {
 /// ```
 pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array> {
     let value = cast_constant(value, dtype.unwrap_or(value.dtype()))?;
-    ensure!(
-        shape.is_addressable(),
-        Overflow("full"),
-        "got shape {shape}, expected no more elements than memory can address"
-    );
+    ensure!(shape.is_addressable(), Overflow("full"), "shape {shape} is too large to address");
     ensure!(
         value.shape().broadcasts_to(shape),
         Value("full"),
-        "got a value of shape {}, expected one that broadcasts to shape {shape}",
+        "cannot broadcast value of shape {} to {shape}",
         value.shape()
     );
     broadcast(&value, shape)
@@ -99,10 +95,10 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     ensure!(
         start.is_finite() && stop.is_finite() && !step.is_nan(),
         Value("arange"),
-        "got start {start}, stop {stop} and step {step}, expected finite ends"
+        "start, stop and step must be finite, got {start}, {stop} and {step}"
     );
-    ensure!(step != 0.0, Value("arange"), "got a step of zero, expected another");
-    ensure!(dtype != DType::Bool, Type("arange"), "got the dtype bool, expected one of numbers");
+    ensure!(step != 0.0, Value("arange"), "step must be non-zero");
+    ensure!(dtype != DType::Bool, Type("arange"), "dtype bool is not supported, expected a numeric dtype");
     if step.is_infinite() {
         // The first step already leaves the interval.
         let length = u64::from(if step > 0.0 { start < stop } else { start > stop });
@@ -112,7 +108,7 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     }
     let length = ((stop - start) / step).ceil().max(0.0);
     if length > (isize::MAX / 16) as f64 {
-        bail!(Overflow("arange"), "got {length} elements, expected no more than memory can address");
+        bail!(Overflow("arange"), "{length} elements are too many to address");
     }
     let (start, step) = if dtype.is_integer() {
         // The step is the distance of the first two elements after truncation, as in NumPy and MLX.
@@ -138,12 +134,12 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
 /// # Errors
 /// For a step of zero, a dtype that is not an integer type, and more elements than memory can address.
 pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result<Array> {
-    ensure!(step != 0, Value("arange"), "got a step of zero, expected another");
-    ensure!(dtype.is_integer(), Type("arange"), "dtype: got {dtype}, expected a dtype of integers");
+    ensure!(step != 0, Value("arange"), "step must be non-zero");
+    ensure!(dtype.is_integer(), Type("arange"), "dtype must be an integer dtype, not {dtype}");
     let distance = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
     let length = distance.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
     if length > isize::MAX as u128 / 16 {
-        bail!(Overflow("arange"), "got {length} elements, expected no more than memory can address");
+        bail!(Overflow("arange"), "{length} elements are too many to address");
     }
     // Elements wrap around in the dtype, so that only the low 64 bits matter.
     let (start, step) = (Scalar::Int(start as i64), Scalar::Int(step as i64));
@@ -342,23 +338,15 @@ pub fn linspace_step(
 }
 
 pub(super) fn check_length(op: &str, length: i64) -> Result<()> {
-    ensure!(length >= 0, Value(op), "got {length} as number of samples, expected 0 or more");
-    ensure!(
-        length <= (isize::MAX / 16) as i64,
-        Overflow(op),
-        "got {length} elements, expected no more than memory can address"
-    );
+    ensure!(length >= 0, Value(op), "number of samples must not be negative, got {length}");
+    ensure!(length <= (isize::MAX / 16) as i64, Overflow(op), "{length} elements are too many to address");
     Ok(())
 }
 
 /// Whether `dtype` is complex; fails if an end is complex and `dtype` is not.
 pub(super) fn check_complex(op: &str, ends: &[&Array], dtype: DType) -> Result<bool> {
     let is_complex = ends.iter().any(|end| end.dtype().is_complex());
-    ensure!(
-        !is_complex || dtype.is_complex(),
-        Type(op),
-        "got dtype {dtype} for complex numbers, expected a complex one"
-    );
+    ensure!(!is_complex || dtype.is_complex(), Type(op), "dtype {dtype} cannot hold complex numbers");
     Ok(dtype.is_complex())
 }
 
@@ -380,11 +368,7 @@ pub fn linspace_complex(
     endpoint: bool,
     dtype: DType,
 ) -> Result<Array> {
-    ensure!(
-        dtype.is_complex(),
-        Type("linspace"),
-        "got dtype {dtype} for complex numbers, expected a complex one"
-    );
+    ensure!(dtype.is_complex(), Type("linspace"), "dtype {dtype} cannot hold complex numbers");
     let real = linspace(start.0, stop.0, length, endpoint, dtype.real())?;
     let imaginary = linspace(start.1, stop.1, length, endpoint, dtype.real())?;
     let imaginary_unit = Array::scalar(umber_types::Scalar::Complex(0.0, 1.0), dtype);

@@ -16,7 +16,7 @@ pub(super) fn integers_of(op: &str, array: &Array) -> Result<Vec<i64>> {
     ensure!(
         array.dtype().is_integer() || array.dtype() == DType::Bool,
         Type(op),
-        "got an array of dtype {}, expected integers",
+        "array must be integer or bool, not {}",
         array.dtype()
     );
     cast(array, DType::Int64)?.to_vec::<i64>().map_err(|error| explain(op, error))
@@ -68,12 +68,11 @@ fn explain(op: &str, error: Error) -> Error {
         return error;
     }
     let what = match op {
-        "index" => "a boolean mask picks a number of elements that depends on its values",
+        "index" => "the number of elements that a boolean mask selects depends on its values",
         _ => "the shape of the result depends on values",
     };
     error!(
         NoValue(op),
-        "{what}, and inside vmap or compile there are none; use a mask with \
-         mx.where, or a function that is told its size. ({error})"
+        "{what}, which are unknown inside vmap or compile; use mx.where, or pass a fixed size ({error})"
     )
 }

@@ -48,12 +48,6 @@ pub fn dot(a: &Array, b: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn vdot(a: &Array, b: &Array) -> Result<Array> {
-    ensure!(
-        a.size() == b.size(),
-        Value("vdot"),
-        "got arrays of shapes {} and {}, expected as many elements in both",
-        a.shape(),
-        b.shape()
-    );
+    ensure!(a.size() == b.size(), Value("vdot"), "sizes differ: shapes {} and {}", a.shape(), b.shape());
     with_op("vdot", inner(&conjugate(&reshape(a, [a.size()])?)?, &reshape(b, [b.size()])?))
 }

@@ -19,7 +19,7 @@ pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     ensure!(
         supports_unary(kind, x.dtype().compute_dtype()),
         Type(kind.name()),
-        "is not defined for what it got: an array of {}, expected {}",
+        "dtype {} is not supported, expected {}",
         x.dtype(),
         families(|dtype| supports_unary(kind, dtype))
     );
@@ -30,7 +30,7 @@ pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     ensure!(
         supports_binary(kind, a.dtype().compute_dtype()),
         Type(kind.name()),
-        "is not defined for what it got: arrays of {}, expected {}",
+        "dtype {} is not supported, expected {}",
         a.dtype(),
         families(|dtype| supports_binary(kind, dtype))
     );

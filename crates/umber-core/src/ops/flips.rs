@@ -7,12 +7,7 @@ use super::shaping::{flip, moveaxis, swapaxes};
 use crate::graph::Array;
 
 fn check_axes(op: &str, a: &Array, least: usize) -> Result<()> {
-    ensure!(
-        a.ndim() >= least,
-        Value(op),
-        "got an array with {} dimensions, expected at least {least}",
-        a.ndim()
-    );
+    ensure!(a.ndim() >= least, Value(op), "array must have at least {least} dimensions, got {}", a.ndim());
     Ok(())
 }
 
@@ -64,7 +59,7 @@ pub fn flipud(a: &Array) -> Result<Array> {
 pub fn rot90(a: &Array, times: i64, axes: [i64; 2]) -> Result<Array> {
     let [from, to] = axes;
     let is_same = normalize_axis("rot90", from, a.ndim())? == normalize_axis("rot90", to, a.ndim())?;
-    ensure!(!is_same, Value("rot90"), "duplicate axis {from}, expected two different axes");
+    ensure!(!is_same, Value("rot90"), "axes must differ, got {from} twice");
     match times.rem_euclid(4) {
         0 => Ok(a.clone()),
         1 => swapaxes(&flip(a, Some(&[to]))?, from, to),

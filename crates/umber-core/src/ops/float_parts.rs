@@ -59,7 +59,7 @@ pub fn signbit(x: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn ldexp(x: &Array, n: &Array) -> Result<Array> {
-    ensure!(!n.dtype().is_inexact(), Type("ldexp"), "got exponents of {}, expected integers", n.dtype());
+    ensure!(!n.dtype().is_inexact(), Type("ldexp"), "exponents must be integers, not {}", n.dtype());
     let (x, n) = meet_as("ldexp", x, n, x.dtype().inexact())?;
     binary(BinaryKind::Ldexp, &x, &n)
 }
@@ -104,7 +104,7 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     ensure!(
         dtype.is_floating(),
         Type("nextafter"),
-        "is not defined for what it got: arrays of {dtype}, expected real floating point numbers"
+        "dtype {dtype} is not supported, expected real floating-point numbers"
     );
     let bits = match dtype.size() {
         2 => DType::UInt16,
@@ -163,11 +163,7 @@ pub fn bitwise_count(x: &Array) -> Result<Array> {
         Kind::Unsigned => x.clone(),
         Kind::Signed => abs(x)?,
         Kind::Float | Kind::Complex => {
-            bail!(
-                Type("bitwise_count"),
-                "is not defined for what it got: an array of {}, expected integers",
-                x.dtype()
-            )
+            bail!(Type("bitwise_count"), "dtype {} is not supported, expected integers", x.dtype())
         }
     };
     astype(&unary(UnaryKind::BitCount, &bits)?, DType::UInt8)
@@ -245,7 +241,12 @@ pub fn iscomplex(x: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn modf(x: &Array) -> Result<(Array, Array)> {
-    ensure!(!x.dtype().is_complex(), Type("modf"), "got an array of {}, expected real numbers", x.dtype());
+    ensure!(
+        !x.dtype().is_complex(),
+        Type("modf"),
+        "dtype {} is not supported, expected real numbers",
+        x.dtype()
+    );
     let x = cast_constant(x, x.dtype().inexact())?;
     let whole = trunc(&x)?;
     // Subtract in the order that keeps the sign of zero; the derivative is one everywhere.

@@ -30,7 +30,7 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
         ensure!(
             index.dtype().is_integer(),
             Type("gather_mm"),
-            "got indices of dtype {}, expected integers",
+            "indices must be integers, not {}",
             index.dtype()
         );
     }
@@ -47,7 +47,7 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
     let Some(shape) = left.shape().broadcast(right.shape()) else {
         bail!(
             Value("gather_mm"),
-            "got indices of shapes {} and {}, expected shapes that can be broadcast",
+            "indices of shapes {} and {} cannot be broadcast",
             left.shape(),
             right.shape()
         );
@@ -82,21 +82,20 @@ pub fn segmented_mm(a: &Array, b: &Array, segments: &Array) -> Result<Array> {
     ensure!(
         a.ndim() == 2 && b.ndim() == 2 && a.shape()[1] == b.shape()[0],
         Value("segmented_mm"),
-        "got operands of shapes {} and {}, expected two matrices, the last axis of the first as long as the \
-         first of the second",
+        "operands must be matrices with equal inner dimensions, got {} @ {}",
         a.shape(),
         b.shape()
     );
     ensure!(
         segments.dtype().is_integer(),
         Type("segmented_mm"),
-        "got segments of dtype {}, expected integers",
+        "segments must be integers, not {}",
         segments.dtype()
     );
     ensure!(
         segments.shape().last() == Some(&2),
         Value("segmented_mm"),
-        "got segments of shape {}, expected a last axis of length 2",
+        "last axis of segments must have length 2, got shape {}",
         segments.shape()
     );
     let dtype = promote(a.dtype(), b.dtype());

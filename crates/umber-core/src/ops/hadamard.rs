@@ -30,12 +30,7 @@ const FACTOR: usize = 64;
 /// If there is no such matrix of that order.
 pub fn hadamard_transform(a: &Array, scale: Option<f64>) -> Result<Array> {
     let order = a.shape().last().copied().unwrap_or(1);
-    ensure!(
-        order > 0,
-        Value("hadamard_transform"),
-        "got an array of shape {}, expected a last axis that is not empty",
-        a.shape()
-    );
+    ensure!(order > 0, Value("hadamard_transform"), "last axis must not be empty, got shape {}", a.shape());
     let factors = factors(order)?;
     let dtype = a.dtype().inexact();
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
@@ -70,7 +65,7 @@ fn factors(order: usize) -> Result<SmallVec<[usize; 8]>> {
         }
         _ => bail!(
             Value("hadamard_transform"),
-            "got a last axis of length {order}, expected m * 2^k with m one of 1, 12, 20 and 28"
+            "last axis must have length m * 2^k with m = 1, 12, 20 or 28, got {order}"
         ),
     };
     while rest > 1 {

@@ -30,7 +30,7 @@ fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>
     ensure!(
         weights.shape() == a.shape(),
         Value(op),
-        "got weights of shape {} for an array of shape {}, expected the same",
+        "weights of shape {} do not match array of shape {}",
         weights.shape(),
         a.shape()
     );
@@ -60,11 +60,11 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
     ensure!(
         a.ndim() == 1 && (a.dtype().is_integer() || a.dtype() == DType::Bool || a.size() == 0),
         Value("bincount"),
-        "got an array of shape {} and {}, expected one axis of integers",
+        "array must be one-dimensional and integer, got shape {} and dtype {}",
         a.shape(),
         a.dtype()
     );
-    ensure!(least_length >= 0, Value("bincount"), "got minlength {least_length}, expected none negative");
+    ensure!(least_length >= 0, Value("bincount"), "minlength must not be negative, got {least_length}");
     let weights = checked("bincount", a, weights)?;
     let weights = weights.map(|weights| cast(&weights, weights.dtype().inexact())).transpose()?;
     let mut length = least_length as u64;
@@ -78,7 +78,7 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
     };
     if a.size() > 0 {
         let min_value = data_dependent::value_of("bincount", &min(&places, None, KeepAxes::No)?)?.as_i64();
-        ensure!(min_value >= 0, Value("bincount"), "got {min_value}, expected no negative integers");
+        ensure!(min_value >= 0, Value("bincount"), "elements must not be negative, got {min_value}");
         let max_value = data_dependent::value_of("bincount", &max(&places, None, KeepAxes::No)?)?.as_i64();
         length = length.max(max_value as u64 + 1);
     }
@@ -124,20 +124,20 @@ fn narrowed(edges: &Array, a: &Array, bins: &Bins) -> Result<Array> {
 
 /// The edges that elements are compared with; for integers in float64, which represents them exactly up to 2^53.
 fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
-    ensure!(!a.dtype().is_complex(), Type(op), "got an array of dtype {}, expected real numbers", a.dtype());
+    ensure!(!a.dtype().is_complex(), Type(op), "dtype {} is not supported, expected real numbers", a.dtype());
     let (count, range) = match bins {
         Bins::Count(count, range) => (*count, *range),
         Bins::Suited(rule, range) => (suited_count(op, a, *rule, *range)?, *range),
         Bins::Edges(edges) => return check_edges(op, edges),
     };
-    ensure!(count > 0, Value(op), "got {count} bins, expected at least one");
+    ensure!(count > 0, Value(op), "number of bins must be at least 1, got {count}");
     let shape = Shape::checked(op, &[count.saturating_add(1)])?;
     let dtype = if a.dtype().is_inexact() { a.dtype() } else { DType::Float64 };
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let scalar = |value: f64| Array::scalar(value, wide);
     let (low, high) = match range {
         Some((low, high)) => {
-            ensure!(low <= high, Value(op), "got the range ({low}, {high}), expected the greater end last");
+            ensure!(low <= high, Value(op), "range must not end below its start, got ({low}, {high})");
             (scalar(low), scalar(high))
         }
         None if a.size() == 0 => (scalar(0.0), scalar(1.0)),
@@ -148,7 +148,7 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
         ensure!(
             low.is_finite() && high.is_finite(),
             Value(op),
-            "got elements between {low} and {high}, expected finite ones or a range"
+            "the range ({low}, {high}) of the elements is not finite; pass range=(low, high)"
         );
     }
     // A range of one point becomes one of width one around it.
@@ -169,7 +169,7 @@ fn check_edges(op: &str, edges: &Array) -> Result<Array> {
     ensure!(
         edges.ndim() == 1 && edges.size() > 0 && !edges.dtype().is_complex(),
         Value(op),
-        "got bins of shape {} and {}, expected one axis of real numbers",
+        "bin edges must be one-dimensional, non-empty and real, got shape {} and dtype {}",
         edges.shape(),
         edges.dtype()
     );
@@ -178,7 +178,7 @@ fn check_edges(op: &str, edges: &Array) -> Result<Array> {
     let rises = all(&binary(BinaryKind::LessEqual, &low, &high)?, None, KeepAxes::No)?;
     match data_dependent::known(&rises)? {
         Some(rises) if !rises.as_bool() => {
-            bail!(Value(op), "got bins that fall, expected edges that rise")
+            bail!(Value(op), "bin edges must increase monotonically")
         }
         _ => Ok(edges.clone()),
     }

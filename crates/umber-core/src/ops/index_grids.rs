@@ -73,7 +73,7 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
             ensure!(
                 (0..length as i64).contains(&index),
                 Value(op),
-                "index {index} is out of bounds: got an array of {length} elements, expected an index below"
+                "index {index} is out of bounds for size {length}"
             );
         }
     }
@@ -101,14 +101,14 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBo
     ensure!(
         coordinates.len() == shape.ndim() && shape.ndim() > 0,
         Value("ravel_multi_index"),
-        "got {} index arrays for a shape of {} axes, expected one for each",
+        "got {} index arrays for a shape of {} dimensions, expected one per dimension",
         coordinates.len(),
         shape.ndim()
     );
     ensure!(
         modes.len() == 1 || modes.len() == shape.ndim(),
         Value("ravel_multi_index"),
-        "got {} modes for a shape of {} axes, expected one for each or one for all",
+        "got {} modes for a shape of {} dimensions, expected one, or one per dimension",
         modes.len(),
         shape.ndim()
     );
@@ -125,11 +125,7 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBo
         });
     }
     let Some(places) = places else {
-        bail!(
-            Value("ravel_multi_index"),
-            "got a shape without axes, expected at least \
-     one axis"
-        )
+        bail!(Value("ravel_multi_index"), "shape must have at least one dimension")
     };
     cast(&places, index_dtype(shape.size()))
 }
@@ -251,7 +247,7 @@ pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
             ensure!(
                 array.ndim() == 1,
                 Value("ix_"),
-                "got an array of shape {}, expected one axis",
+                "arrays must be one-dimensional, got shape {}",
                 array.shape()
             );
             let dtype = array.dtype();
@@ -261,7 +257,7 @@ pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
                 // An empty array has no elements of a wrong dtype.
                 cast(array, DType::UInt32)?
             } else {
-                ensure!(dtype.is_integer(), Type("ix_"), "got indices of dtype {dtype}, expected integers");
+                ensure!(dtype.is_integer(), Type("ix_"), "indices must be integers, not {dtype}");
                 (*array).clone()
             };
             let lengths: SmallVec<[usize; 4]> =

@@ -125,12 +125,12 @@ pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result
     ensure!(
         xp.ndim() == 1 && xp.shape() == fp.shape() && xp.size() > 0,
         Value("interp"),
-        "got points of shape {} and values of shape {}, expected one axis and one length of at least 1",
+        "xp and fp must be one-dimensional, non-empty and of equal length, got shapes {} and {}",
         xp.shape(),
         fp.shape()
     );
     let places = promote(x.dtype(), xp.dtype()).inexact();
-    ensure!(!places.is_complex(), Type("interp"), "got places of {places}, expected real numbers");
+    ensure!(!places.is_complex(), Type("interp"), "dtype {places} is not supported, expected real numbers");
     let dtype = promote(places, fp.dtype()).inexact();
     let places = promote(places, dtype.real());
     let at = |array: &Array| widened(&cast_constant(array, places)?);
@@ -139,7 +139,7 @@ pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result
         ensure!(
             period != 0.0 && period.is_finite(),
             Value("interp"),
-            "got period {period}, expected a finite number other than zero"
+            "period must be finite and non-zero, got {period}"
         );
         return cast(&points.wrapped(period.abs())?.between()?, dtype);
     }

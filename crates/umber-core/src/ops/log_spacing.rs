@@ -95,7 +95,7 @@ pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DTyp
     ensure!(
         start.is_finite() && stop.is_finite() && start != 0.0 && stop != 0.0 && (start > 0.0) == (stop > 0.0),
         Value("geomspace"),
-        "got {start} and {stop}, expected finite numbers of one sign, none of them zero"
+        "start and stop must be finite, non-zero and of the same sign, got {start} and {stop}"
     );
     if !(stop / start).is_normal() {
         // The ratio overflows or underflows; its square root does not, and is applied twice.
@@ -183,7 +183,7 @@ fn check_ends(start: &Array, stop: &Array) -> Result<()> {
     ensure!(
         is_fine.is_none_or(Scalar::as_bool),
         Value("geomspace"),
-        "got ends between which no factor leads, expected finite numbers of one sign, none of them zero"
+        "start and stop must be finite, non-zero and of the same sign"
     );
     Ok(())
 }

@@ -38,7 +38,7 @@ impl Selection<'_> {
         ensure!(
             mean.shape().broadcasts_to(x.shape()),
             Value(op),
-            "got a mean of shape {}, expected one that broadcasts to {}",
+            "cannot broadcast mean of shape {} to {}",
             mean.shape(),
             x.shape()
         );
@@ -51,7 +51,7 @@ impl Selection<'_> {
         ensure!(
             condition.shape().broadcasts_to(a.shape()),
             Value(op),
-            "got a condition of shape {}, expected one that broadcasts to {}",
+            "cannot broadcast condition of shape {} to {}",
             condition.shape(),
             a.shape()
         );
@@ -85,11 +85,7 @@ pub fn reduce_selected(
         return plain(kind, a, axes, keep);
     }
     if kind == ReduceKind::Mean {
-        ensure!(
-            selection.initial.is_none(),
-            Value("mean"),
-            "got an initial value, which is for reductions that continue from one"
-        );
+        ensure!(selection.initial.is_none(), Value("mean"), "does not take an initial value");
         return mean_selected(a, axes, keep, selection);
     }
     let op = kind.name();
@@ -105,7 +101,7 @@ pub fn reduce_selected(
             (Some(value), _) => weak(value, &x),
             (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
             (None, _) => {
-                bail!(Value(op), "got a condition without an initial value, expected a number beside it")
+                bail!(Value(op), "a condition requires an initial value")
             }
         };
         x = select(&chosen, &x, &other)?;
@@ -120,7 +116,7 @@ pub fn reduce_selected(
     ensure!(
         initial.shape().broadcasts_to(result.shape()),
         Value(op),
-        "got an initial value of shape {}, expected one that broadcasts to {}",
+        "cannot broadcast initial value of shape {} to {}",
         initial.shape(),
         result.shape()
     );

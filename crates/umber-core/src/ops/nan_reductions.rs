@@ -45,7 +45,7 @@ fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
     ensure!(
         dtype.is_inexact(),
         Type(op),
-        "dtype: got {dtype} for an array of {}, expected an inexact one",
+        "dtype must be floating-point or complex for an array of {}, not {dtype}",
         a.dtype()
     );
     cast_constant(a, dtype)
@@ -226,7 +226,7 @@ fn extremum(
     ensure!(
         selection.condition.is_none() || selection.initial.is_some(),
         Value(op),
-        "got a condition without an initial value, expected a number beside it"
+        "a condition requires an initial value"
     );
     let x = numbers(op, a, selection)?;
     let initial = selection.initial.map(|initial| filled(initial, neutral)).transpose()?;

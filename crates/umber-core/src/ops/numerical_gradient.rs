@@ -129,7 +129,7 @@ pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: Edge
     ensure!(
         spacing.is_empty() || spacing.len() == axes.len() || (spacing.len() == 1 && spacing[0].ndim() == 0),
         Value("gradient"),
-        "got {} spacings for {} axes, expected none, one number, or one an axis",
+        "got {} spacings for {} axes, expected none, one number, or one per axis",
         spacing.len(),
         axes.len()
     );
@@ -142,7 +142,7 @@ pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: Edge
         ensure!(
             length >= least,
             Value("gradient"),
-            "got {length} points along axis {axis} of an array of shape {}, expected at least {least}",
+            "needs at least {least} points along axis {axis}, got {length} (shape {})",
             f.shape()
         );
         let given = match spacing {
@@ -153,7 +153,7 @@ pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: Edge
         ensure!(
             given.ndim() == 0 || (given.ndim() == 1 && given.size() == length),
             Value("gradient"),
-            "got a spacing of shape {} for axis {axis}, expected a number or shape ({length},)",
+            "spacing for axis {axis} must be a number or have shape ({length},), got shape {}",
             given.shape()
         );
         let steps = if given.ndim() == 0 { given } else { diff(&given, 1, 0)? };
@@ -209,7 +209,7 @@ pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
             ensure!(
                 x.shape()[along] == y.shape()[at],
                 Value("trapezoid"),
-                "got {} places for {} values along axis {axis}, expected as many",
+                "numbers of points differ along axis {axis}: {} in x, {} in y",
                 x.shape()[along],
                 y.shape()[at]
             );
@@ -242,7 +242,7 @@ pub fn ediff1d(a: &Array, to_end: Option<&Array>, to_begin: Option<&Array>) -> R
         ensure!(
             promote(given.dtype(), a.dtype()) == a.dtype(),
             Type("ediff1d"),
-            "got an end of {} for an array of {}, expected a dtype that it can hold",
+            "cannot cast {} to {}, the dtype of the array",
             given.dtype(),
             a.dtype()
         );

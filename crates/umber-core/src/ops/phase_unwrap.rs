@@ -34,10 +34,10 @@ pub fn unwrap(p: &Array, jump: Option<f64>, axis: i64, period: Scalar) -> Result
     ensure!(
         !dtype.is_complex() && dtype != DType::Bool,
         Type("unwrap"),
-        "got an array of {dtype}, expected real numbers"
+        "dtype {dtype} is not supported, expected real numbers"
     );
     let length = period.as_f64();
-    ensure!(length > 0.0, Value("unwrap"), "got period {length}, expected a positive one");
+    ensure!(length > 0.0, Value("unwrap"), "period must be positive, got {length}");
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let p = cast_constant(p, wide)?;
     if p.shape()[at] < 2 {

@@ -13,7 +13,7 @@ fn broadcast_condition(x: &Array, condition: &Array) -> Result<Array> {
     ensure!(
         condition.dtype() == DType::Bool && condition.shape().broadcasts_to(x.shape()),
         Value("piecewise"),
-        "got a condition of shape {} and {}, expected bool that broadcasts to {}",
+        "condition must be bool and broadcast to {2}, got shape {0} and dtype {1}",
         condition.shape(),
         condition.dtype(),
         x.shape()
@@ -85,7 +85,7 @@ pub fn replaced(a: &Array, condition: &Array, values: &Array) -> Result<Array> {
     ensure!(
         values.shape().broadcasts_to(a.shape()),
         Value("piecewise"),
-        "got values of shape {}, expected one that broadcasts to {}",
+        "cannot broadcast values of shape {} to {}",
         values.shape(),
         a.shape()
     );

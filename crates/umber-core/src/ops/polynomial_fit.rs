@@ -160,7 +160,7 @@ pub fn polyfit_covariance(
     ensure!(
         x.size() > count,
         Value("polyfit"),
-        "cov: got {} points for {count} coefficients, expected more points",
+        "cov needs more points than coefficients, got {} points for {count} coefficients",
         x.size()
     );
     let distance = subtract(&system.right, &matmul(&columns, &system.solution()?)?)?;
@@ -188,19 +188,19 @@ impl System {
         ensure!(
             (0..MAX_COEFFICIENTS as i64).contains(&degree),
             Value("polyfit"),
-            "got degree {degree}, expected 0 to {}",
+            "degree must be between 0 and {}, got {degree}",
             MAX_COEFFICIENTS - 1
         );
         ensure!(
             x.ndim() == 1 && x.size() > 0,
             Value("polyfit"),
-            "got x of shape {}, expected one axis of at least one point",
+            "x must be one-dimensional and non-empty, got shape {}",
             x.shape()
         );
         ensure!(
             (1..=2).contains(&y.ndim()) && y.shape()[0] == x.size(),
             Value("polyfit"),
-            "got y of shape {} for {} points, expected as many rows and one or two axes",
+            "y must have shape ({1},) or ({1}, k), got shape {0}",
             y.shape(),
             x.size()
         );
@@ -208,7 +208,7 @@ impl System {
         ensure!(
             !dtype.is_complex(),
             Type("polyfit"),
-            "is not defined for what it got: arrays of {dtype}, expected another dtype"
+            "dtype {dtype} is not supported, expected real numbers"
         );
         let double = |a: &Array| cast_constant(a, DType::Float64);
         let mut left = vander(&double(x)?, Some(degree + 1), Powers::Rising)?;
@@ -217,7 +217,7 @@ impl System {
             ensure!(
                 weights.shape() == x.shape(),
                 Value("polyfit"),
-                "got weights of shape {}, expected {}",
+                "weights must have shape {1}, got {0}",
                 weights.shape(),
                 x.shape()
             );

@@ -45,7 +45,7 @@ fn double(dtype: DType) -> DType {
 /// ```
 pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
     let (u, v) = (coefficients("polydiv", u)?, coefficients("polydiv", v)?);
-    ensure!(u.size() > 0 && v.size() > 0, Value("polydiv"), "got no coefficients, expected at least one");
+    ensure!(u.size() > 0 && v.size() > 0, Value("polydiv"), "polynomials must have at least one coefficient");
     let dtype = promote(u.dtype(), v.dtype()).inexact();
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let (mut rest, v) = (cast_constant(&u, wide)?, cast_constant(&v, wide)?);
@@ -139,7 +139,7 @@ pub fn poly(zeros: &Array) -> Result<Array> {
         }
         _ => bail!(
             Value("poly"),
-            "got an array of shape {}, expected fewer than {MAX_COEFFICIENTS} roots or a square matrix",
+            "needs fewer than {MAX_COEFFICIENTS} roots or a square matrix, got shape {}",
             zeros.shape()
         ),
     };

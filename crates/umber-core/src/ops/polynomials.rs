@@ -20,7 +20,7 @@ pub(super) fn coefficients(op: &str, p: &Array) -> Result<Array> {
     ensure!(
         p.ndim() <= 1 && p.size() <= MAX_COEFFICIENTS,
         Value(op),
-        "got coefficients of shape {}, expected one axis of at most {MAX_COEFFICIENTS}",
+        "coefficients must be one-dimensional, at most {MAX_COEFFICIENTS}, got shape {}",
         p.shape()
     );
     reshape(p, [p.size()])
@@ -115,7 +115,7 @@ pub fn polysub(a: &Array, b: &Array) -> Result<Array> {
 /// As of [`polyval`], and without coefficients.
 pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = (coefficients("polymul", a)?, coefficients("polymul", b)?);
-    ensure!(a.size() > 0 && b.size() > 0, Value("polymul"), "got no coefficients, expected at least one");
+    ensure!(a.size() > 0 && b.size() > 0, Value("polymul"), "polynomials must have at least one coefficient");
     let dtype = promote(a.dtype(), b.dtype());
     let (a, b) = (cast_constant(&a, dtype)?, cast_constant(&b, dtype)?);
     let (short, long) = if a.size() <= b.size() { (a, b) } else { (b, a) };
@@ -144,7 +144,7 @@ pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
 /// # Errors
 /// Where the order is negative.
 pub fn polyder(p: &Array, order: i64) -> Result<Array> {
-    ensure!(order >= 0, Value("polyder"), "got order {order}, expected zero or more");
+    ensure!(order >= 0, Value("polyder"), "order must not be negative, got {order}");
     let mut p = coefficients("polyder", p)?;
     for _ in 0..order.min(p.size() as i64) {
         let count = p.size() - 1;
@@ -174,7 +174,7 @@ pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array
     ensure!(
         (0..=MAX_COEFFICIENTS as i64).contains(&order),
         Value("polyint"),
-        "got order {order}, expected 0 to {MAX_COEFFICIENTS}"
+        "order must be between 0 and {MAX_COEFFICIENTS}, got {order}"
     );
     let p = coefficients("polyint", p)?;
     let dtype = constants.map_or(p.dtype(), |k| promote(p.dtype(), k.dtype())).inexact();
@@ -186,7 +186,7 @@ pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array
             ensure!(
                 fits,
                 Value("polyint"),
-                "k: got constants of shape {}, expected a number or {order} of them",
+                "k must be a number or have {order} elements, got shape {}",
                 k.shape()
             );
             let k = reshape(&cast_constant(k, dtype)?, [k.size()])?;
@@ -224,7 +224,7 @@ pub enum Powers {
 /// # Errors
 /// Where `x` is not a vector, or the number of columns is negative.
 pub fn vander(x: &Array, columns: Option<i64>, powers: Powers) -> Result<Array> {
-    ensure!(x.ndim() == 1, Value("vander"), "got an array of shape {}, expected one axis", x.shape());
+    ensure!(x.ndim() == 1, Value("vander"), "array must be one-dimensional, got shape {}", x.shape());
     let shape = Shape::checked("vander", &[x.size() as i64, columns.unwrap_or(x.size() as i64)])?;
     let x = if x.dtype() == DType::Bool { astype(x, DType::Int32)? } else { x.clone() };
     let repeated = broadcast(&reshape(&x, [x.size(), 1])?, &shape)?;

@@ -41,12 +41,7 @@ pub(crate) fn meet_as<'a>(
         return Ok((Cow::Owned(a), Cow::Owned(b)));
     }
     let Some(shape) = a.shape().broadcast(b.shape()) else {
-        bail!(
-            Value(op),
-            "shapes {} and {} cannot be broadcast: got lengths that differ, expected equal ones or 1",
-            a.shape(),
-            b.shape()
-        );
+        bail!(Value(op), "shapes {} and {} cannot be broadcast", a.shape(), b.shape());
     };
     Ok((Cow::Owned(broadcast(&a, &shape)?), Cow::Owned(broadcast(&b, &shape)?)))
 }
@@ -76,19 +71,11 @@ pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
             Some(shape) => shape,
             None => {
                 let shapes: Vec<String> = arrays.iter().map(|array| array.shape().to_string()).collect();
-                bail!(
-                    Value(op),
-                    "shapes {} cannot be broadcast: got lengths that differ, expected equal ones or 1",
-                    shapes.join(", ")
-                );
+                bail!(Value(op), "shapes {} cannot be broadcast", shapes.join(", "));
             }
         };
     }
-    ensure!(
-        shape.is_addressable(),
-        Overflow(op),
-        "got shapes that make {shape}, expected no more elements than memory can address"
-    );
+    ensure!(shape.is_addressable(), Overflow(op), "shape {shape} is too large to address");
     Ok(shape)
 }
 

@@ -47,7 +47,7 @@ pub(super) fn check_parts(op: &str, q: &Array, whole: f64) -> Result<()> {
         return Ok(());
     }
     for part in astype(q, DType::Float64)?.to_vec::<f64>()? {
-        ensure!((0.0..=whole).contains(&part), Value(op), "q: got {part}, expected 0 to {whole}");
+        ensure!((0.0..=whole).contains(&part), Value(op), "q must be between 0 and {whole}, got {part}");
     }
     Ok(())
 }
@@ -61,19 +61,8 @@ fn quantile_of(
     method: QuantileMethod,
     nan: Nan,
 ) -> Result<Array> {
-    ensure!(
-        !a.dtype().is_complex(),
-        Type(op),
-        "is not defined for what it got: an array of {}, expected another \
-     dtype",
-        a.dtype()
-    );
-    ensure!(
-        q.dtype().is_floating(),
-        Type(op),
-        "got parts of dtype {}, expected floating-point numbers",
-        q.dtype()
-    );
+    ensure!(!a.dtype().is_complex(), Type(op), "dtype {} is not supported, expected real numbers", a.dtype());
+    ensure!(q.dtype().is_floating(), Type(op), "q must be floating-point, not {}", q.dtype());
     check_parts(op, q, 1.0)?;
     let axes = axes_of(op, a, axes)?;
     let reduced = a.shape().reduced(&axes, keep);
@@ -170,12 +159,7 @@ pub fn nanquantile(
 
 /// Percentages as probabilities.
 pub(super) fn hundredths(op: &str, q: &Array) -> Result<Array> {
-    ensure!(
-        !q.dtype().is_complex(),
-        Type(op),
-        "got percentages of dtype {}, expected real numbers",
-        q.dtype()
-    );
+    ensure!(!q.dtype().is_complex(), Type(op), "q must be real, not {}", q.dtype());
     check_parts(op, q, 100.0)?;
     let is_known = q.constant().is_some() || (q.is_evaluated() && !q.is_traced());
     let q = if q.dtype().is_floating() { q.clone() } else { cast(q, DType::Float64)? };

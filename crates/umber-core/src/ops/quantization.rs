@@ -88,7 +88,7 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
     ensure!(
         dtype.is_floating(),
         Type("dequantize"),
-        "got dtype {dtype}, expected one of float16, bfloat16, float32 and float64"
+        "dtype {dtype} is not supported, expected float16, bfloat16, float32 or float64"
     );
     let Some(scale) = global_scale else {
         return Dequantize { how: w.how, dtype }.apply(&parts[0], &parts[1], parts.get(2));
@@ -268,7 +268,7 @@ pub fn to_fp8(x: &Array) -> Result<Array> {
     ensure!(
         x.dtype().is_floating(),
         Type("to_fp8"),
-        "got x of dtype {}, expected one of float16, bfloat16, float32 and float64",
+        "x must be float16, bfloat16, float32 or float64, not {}",
         x.dtype()
     );
     Array::record_one(Fp8::Encode, &[x])
@@ -293,13 +293,13 @@ pub fn from_fp8(x: &Array, dtype: DType) -> Result<Array> {
     ensure!(
         x.dtype() == DType::UInt8,
         Type("from_fp8"),
-        "got x of dtype {}, expected uint8 or float8_e4m3fn",
+        "x must be uint8 or float8_e4m3fn, not {}",
         x.dtype()
     );
     ensure!(
         dtype.is_floating(),
         Type("from_fp8"),
-        "got dtype {dtype}, expected one of float16, bfloat16, float32 and float64"
+        "dtype {dtype} is not supported, expected float16, bfloat16, float32 or float64"
     );
     Array::record_one(Fp8::Decode(dtype), &[x])
 }
@@ -314,18 +314,23 @@ fn global(op: &str, name: &str, how: Quantization, scale: &Array, batch: Option<
     ensure!(
         how.mode() == QuantizationMode::Nvfp4,
         Value(op),
-        "got {name} for mode '{}', expected mode 'nvfp4'",
+        "{name} requires mode 'nvfp4', got mode '{}'",
         how.mode().name()
     );
-    ensure!(scale.dtype().is_floating(), Type(op), "got {name} of dtype {}, expected float32", scale.dtype());
+    ensure!(
+        scale.dtype().is_floating(),
+        Type(op),
+        "{name} must be a real floating-point array, not {}",
+        scale.dtype()
+    );
     let scale = cast(scale, DType::Float32)?;
     match batch {
         Some(batch) if scale.shape() == batch => Ok(scale),
         _ if scale.size() == 1 => reshape(&scale, Shape::scalar()),
         Some(batch) => {
-            bail!(Value(op), "got {name} of shape {}, expected one number or shape {batch}", scale.shape())
+            bail!(Value(op), "{name} must be a scalar or have shape {batch}, got shape {}", scale.shape())
         }
-        None => bail!(Value(op), "got {name} of shape {}, expected one number", scale.shape()),
+        None => bail!(Value(op), "{name} must be a scalar, got shape {}", scale.shape()),
     }
 }
 
@@ -334,14 +339,14 @@ fn check_numbers(op: &str, name: &str, how: Quantization, x: &Array) -> Result<(
     ensure!(
         x.dtype().is_floating(),
         Type(op),
-        "got {name} of dtype {}, expected one of float16, bfloat16, float32 and float64",
+        "{name} must be float16, bfloat16, float32 or float64, not {}",
         x.dtype()
     );
     let is_whole = x.shape().last().is_some_and(|length| length.is_multiple_of(how.group_size()));
     ensure!(
         is_whole,
         Value(op),
-        "got {name} of shape {}, expected a last axis that group_size {} divides",
+        "last axis of {name} must be divisible by group_size {1}, got shape {0}",
         x.shape(),
         how.group_size()
     );
@@ -356,15 +361,14 @@ impl Quantized<'_> {
         ensure!(
             words.dtype() == DType::UInt32,
             Type(op),
-            "got w of dtype {}, expected packed codes in uint32",
+            "w must hold packed codes in uint32, not {}",
             words.dtype()
         );
         ensure!(
             biases.is_some() == how.has_biases(),
             Value(op),
-            "got {} biases for mode '{mode}', expected {}",
-            if biases.is_some() { "an array of" } else { "no" },
-            if how.has_biases() { "an array" } else { "none" }
+            "mode '{mode}' {}",
+            if how.has_biases() { "requires biases" } else { "does not take biases" }
         );
         for (name, factors) in [("scales", Some(scales)), ("biases", biases)] {
             let Some(factors) = factors else { continue };
@@ -376,9 +380,9 @@ impl Quantized<'_> {
             ensure!(
                 fits,
                 Type(op),
-                "got {name} of dtype {} for mode '{mode}', expected {}",
-                factors.dtype(),
-                if how.has_biases() { "a real floating one" } else { "uint8" }
+                "{name} must be {} for mode '{mode}', not {}",
+                if how.has_biases() { "real floating-point" } else { "uint8" },
+                factors.dtype()
             );
         }
         let parts: Vec<Array> = [Some(words), Some(scales), biases].into_iter().flatten().cloned().collect();
@@ -403,7 +407,7 @@ impl Right {
         ensure!(
             parts[0].ndim() >= 2,
             Value(op),
-            "got w of shape {}, expected at least two axes",
+            "w must have at least 2 axes, got shape {}",
             parts[0].shape()
         );
         Ok(Right::Stored { parts, product: Product { how: w.how, turned } })
@@ -414,7 +418,7 @@ impl Right {
         ensure!(
             !x.dtype().is_complex(),
             Type(op),
-            "got x of dtype {}, expected one of float16, bfloat16, float32 and float64",
+            "x must be float16, bfloat16, float32 or float64, not {}",
             x.dtype()
         );
         Ok(match self {
@@ -456,7 +460,7 @@ impl Right {
         ensure!(
             x.shape().last() == Some(&k),
             Value(op),
-            "got x of shape {} for a quantised matrix of {k} by {n}, expected a last axis of {k}",
+            "inner dimensions differ: x of shape {}, quantised matrix of {k} by {n}",
             x.shape()
         );
         let m = if x.ndim() == 1 { 1 } else { x.shape()[x.ndim() - 2] };
@@ -486,7 +490,7 @@ impl Right {
                     let what = if lhs.is_some() || rhs.is_some() { "indices" } else { "batch axes" };
                     bail!(
                         Value(op),
-                        "got {what} of shapes {} and {}, expected shapes that can be broadcast",
+                        "{what} of shapes {} and {} cannot be broadcast",
                         left.shape(),
                         right.shape()
                     );
@@ -509,12 +513,7 @@ impl Right {
     /// The product of matrices that indices pick, times the factors of the matrices that meet.
     fn picked(&self, op: &str, x: &Array, picks: Gathered, factors: [Option<Array>; 2]) -> Result<Array> {
         for index in [picks.lhs, picks.rhs].into_iter().flatten() {
-            ensure!(
-                index.dtype().is_integer(),
-                Type(op),
-                "got indices of dtype {}, expected integers",
-                index.dtype()
-            );
+            ensure!(index.dtype().is_integer(), Type(op), "indices must be integers, not {}", index.dtype());
         }
         let mut out = self.times(op, x, Some(picks))?;
         for (factor, index) in factors.into_iter().zip([picks.lhs, picks.rhs]) {
@@ -557,7 +556,7 @@ impl Both {
         ensure!(
             how.mode() != QuantizationMode::Affine,
             Value(op),
-            "got mode 'affine', expected 'nvfp4', 'mxfp8' or 'mxfp4'"
+            "mode 'affine' is not supported, expected 'nvfp4', 'mxfp8' or 'mxfp4'"
         );
         check_numbers(op, "x", how, x)?;
         let [of_x, of_w] = batches;
@@ -579,7 +578,7 @@ impl Both {
                 ensure!(
                     w.ndim() >= 2 && x.shape().last() == w.shape().last(),
                     Value(op),
-                    "got x of shape {} and w of shape {}, expected last axes of one length, two axes in w at least",
+                    "x and w must have equal last axes and w at least 2 axes, got shapes {} and {}",
                     x.shape(),
                     w.shape()
                 );

@@ -103,7 +103,7 @@ pub(super) fn check_not_empty(op: &str, a: &Array, axes: &Axes) -> Result<()> {
     if let Some(axis) = axes.iter().find(|&&axis| a.shape()[axis] == 0) {
         bail!(
             Value(op),
-            "got an array of shape {} to reduce over axis {axis}, which has no elements, expected at least one",
+            "cannot reduce an empty axis without an initial value: axis {axis} of shape {}",
             a.shape()
         );
     }
@@ -370,16 +370,11 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
         None => (reshape(a, [a.size()])?, 0, Axes::all(a.ndim())),
     };
     let length = x.shape()[axis];
-    ensure!(
-        length > 0,
-        Value(op),
-        "got an array of shape {} to reduce over an axis of no elements, expected at least one",
-        a.shape()
-    );
+    ensure!(length > 0, Value(op), "cannot reduce an empty axis: shape {}", a.shape());
     ensure!(
         u32::try_from(length - 1).is_ok(),
         Value(op),
-        "got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
+        "axis of {length} elements is too long for uint32 indices"
     );
     // Complex NaN values are ordered by which part is NaN: make them all equal.
     let x = if x.dtype().is_complex() { select(&isnan(&x)?, &constant(&x, f64::NAN), &x)? } else { x };

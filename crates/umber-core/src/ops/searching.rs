@@ -50,7 +50,7 @@ pub fn flatnonzero(a: &Array) -> Result<Array> {
 /// assert_eq!(places[1].to_vec::<u32>().unwrap(), [1, 0]);
 /// ```
 pub fn nonzero(a: &Array) -> Result<Vec<Array>> {
-    ensure!(a.ndim() > 0, Value("nonzero"), "got an array without axes, expected at least one");
+    ensure!(a.ndim() > 0, Value("nonzero"), "array must have at least one axis");
     coordinates("nonzero", a)
 }
 
@@ -122,7 +122,7 @@ pub fn compress(condition: &Array, a: &Array, axis: Option<i64>) -> Result<Array
     ensure!(
         condition.ndim() == 1,
         Value("compress"),
-        "got a condition of shape {}, expected one axis",
+        "condition must be one-dimensional, got shape {}",
         condition.shape()
     );
     compress_as("compress", condition, a, axis)
@@ -174,15 +174,14 @@ pub(super) fn search_as(
     ensure!(
         sorted.ndim() == 1,
         Value(op),
-        "got a sorted array of shape {}, expected one axis",
+        "sorted array must be one-dimensional, got shape {}",
         sorted.shape()
     );
     let length = sorted.shape()[0];
     ensure!(
         u32::try_from(length).is_ok(),
         Value(op),
-        "got {length} elements, expected no more than uint32 can \
-     count"
+        "array of {length} elements is too long for uint32 indices"
     );
     let sorted = match sorter {
         None => sorted.clone(),
@@ -190,7 +189,7 @@ pub(super) fn search_as(
             ensure!(
                 sorter.shape() == sorted.shape(),
                 Value(op),
-                "got a sorter of shape {}, expected {}",
+                "sorter must have shape {1}, got {0}",
                 sorter.shape(),
                 sorted.shape()
             );
@@ -239,7 +238,8 @@ pub fn digitize(x: &Array, bins: &Array, closed: Side) -> Result<Array> {
     ensure!(
         bins.ndim() == 1 && !bins.dtype().is_complex() && !x.dtype().is_complex(),
         Value("digitize"),
-        "got bins of shape {} and {} for {}, expected one axis of real numbers",
+        "bins must be one-dimensional and real, and x real, got bins of shape {} and dtype {} and x of dtype \
+         {}",
         bins.shape(),
         bins.dtype(),
         x.dtype()
@@ -263,7 +263,7 @@ pub fn digitize(x: &Array, bins: &Array, closed: Side) -> Result<Array> {
             (true, _) => Ok(up),
             (false, true) => Ok(down),
             (false, false) => {
-                bail!(Value("digitize"), "got bins that neither rise nor fall, expected monotonic ones")
+                bail!(Value("digitize"), "bins must increase or decrease monotonically")
             }
         },
         _ => Array::record_one(Select, &[&broadcast(&rises, x.shape())?, &up, &down]),

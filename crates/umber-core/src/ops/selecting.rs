@@ -36,7 +36,7 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
     ensure!(
         conditions.len() == choices.len() && !conditions.is_empty(),
         Value("select"),
-        "got {} conditions and {} choices, expected as many, at least one",
+        "needs equally many conditions and choices, at least one of each, got {} and {}",
         conditions.len(),
         choices.len()
     );
@@ -44,7 +44,7 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
         ensure!(
             condition.dtype() == DType::Bool,
             Type("select"),
-            "got a condition of dtype {}, expected bool",
+            "conditions must be bool, not {}",
             condition.dtype()
         );
     }
@@ -79,9 +79,7 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<Array> {
-    let Some(first) = choices.first() else {
-        bail!(Value("choose"), "got no choices, expected at least one")
-    };
+    let Some(first) = choices.first() else { bail!(Value("choose"), "needs at least one choice") };
     let indices = resolve_indices("choose", indices, choices.len(), mode)?;
     if mode == OutOfBounds::Raise {
         super::index_grids::check_inside("choose", &indices, choices.len())?;
@@ -91,9 +89,7 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
     let choices = promoted(choices, first.dtype())?;
     let together: Vec<&Array> = choices.iter().chain([&indices]).collect();
     let mut together = broadcast_all("choose", &together)?;
-    let Some(indices) = together.pop() else {
-        bail!(Value("choose"), "got no choices, expected at least one")
-    };
+    let Some(indices) = together.pop() else { bail!(Value("choose"), "needs at least one choice") };
     let stacked = stack(&together.iter().collect::<Vec<_>>(), 0)?;
     let row: Shape = std::iter::once(1).chain(indices.shape().iter().copied()).collect();
     let picked = Places::along("choose", 0, reshape(&indices, row)?).read(&stacked)?;
@@ -122,7 +118,7 @@ pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Res
     ensure!(
         a.size() > 0 || indices.size() == 0,
         Index("put"),
-        "got {} indices into an array without elements, expected none",
+        "cannot put {} elements into an empty array",
         indices.size()
     );
     if values.size() == 0 {
@@ -157,7 +153,7 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
         if data_dependent::count_of("place", &mask)? == 0 {
             return Ok(a.clone());
         }
-        bail!(Value("place"), "got no values, expected at least one");
+        bail!(Value("place"), "values must not be empty");
     }
     let flat = reshape(&mask, [mask.size()])?;
     let value_index = cumsum(&cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
@@ -185,7 +181,7 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
 /// ```
 pub fn putmask(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     let mask = check_mask("putmask", a, mask)?;
-    ensure!(values.size() > 0 || a.size() == 0, Value("putmask"), "got no values, expected at least one");
+    ensure!(values.size() > 0 || a.size() == 0, Value("putmask"), "values must not be empty");
     let lengths: Vec<i64> = a.shape().iter().map(|&length| length as i64).collect();
     let values = resize(&cast_constant(values, a.dtype())?, &lengths)?;
     Array::record_one(Select, &[&mask, &values, a])
@@ -196,7 +192,7 @@ fn check_mask(op: &str, a: &Array, mask: &Array) -> Result<Array> {
     ensure!(
         mask.size() == a.size(),
         Value(op),
-        "got a mask of shape {} for an array of shape {}, expected the same size",
+        "sizes of mask and array differ: shapes {} and {}",
         mask.shape(),
         a.shape()
     );

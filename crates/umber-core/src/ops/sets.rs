@@ -179,7 +179,7 @@ fn nothing(a: &Array, size: usize, fill: Option<&Array>) -> Result<Unique> {
     ensure!(
         size == 0 || fill.is_some(),
         Value("unique"),
-        "got no elements, expected a fill value for the {size} that are asked for"
+        "size={size} of an empty array requires a fill_value"
     );
     let shape = a.shape().with(0, size);
     let values = match fill {

@@ -23,7 +23,7 @@ fn sorted(op: &str, a: &Array, axis: usize, what: Sorted) -> Result<Array> {
         matches!(what, Sorted::Values | Sorted::ValuesAround(_))
             || u32::try_from(length.saturating_sub(1)).is_ok(),
         Value(op),
-        "got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
+        "axis of {length} elements is too long for uint32 indices"
     );
     Array::record_one(Sort { axis, what }, &[a])
 }
@@ -91,15 +91,10 @@ pub fn argsort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> 
 /// ```
 pub fn lexsort(keys: &[&Array], axis: i64) -> Result<Array> {
     let Some((first, others)) = keys.split_first() else {
-        bail!(Value("lexsort"), "got no keys, expected at least one");
+        bail!(Value("lexsort"), "needs at least one key");
     };
     if let Some(other) = others.iter().find(|key| key.shape() != first.shape()) {
-        bail!(
-            Value("lexsort"),
-            "got keys of shapes {} and {}, expected the same",
-            first.shape(),
-            other.shape()
-        );
+        bail!(Value("lexsort"), "keys must have the same shape, got {} and {}", first.shape(), other.shape());
     }
     let axis = normalize_axis("lexsort", axis, first.ndim())?;
     let mut order = sorted("lexsort", first, axis, Sorted::Indices(SortOrder::Ascending))?;
@@ -114,19 +109,11 @@ pub fn lexsort(keys: &[&Array], axis: i64) -> Result<Array> {
 /// `kth` as a non-negative index; negative ones count from the end.
 fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
     let length = a.shape()[axis] as i64;
-    ensure!(
-        length > 0,
-        Value(op),
-        "got axis {axis} of an array of shape {}, expected an axis with elements",
-        a.shape()
-    );
+    ensure!(length > 0, Value(op), "axis {axis} must not be empty, got shape {}", a.shape());
     ensure!(
         (-length..length).contains(&kth),
         Value(op),
-        "got kth {kth} for axis {axis} of an array of shape {}, expected {} to {}",
-        a.shape(),
-        -length,
-        length - 1
+        "kth {kth} is out of bounds for axis {axis} of length {length}"
     );
     Ok(from_start(kth, a.shape()[axis]) as usize)
 }
@@ -188,8 +175,7 @@ pub fn topk(a: &Array, k: i64, axis: Option<i64>) -> Result<Array> {
     ensure!(
         (0..=length as i64).contains(&k),
         Value("topk"),
-        "got k = {k} for axis {axis} of an array of shape {}, expected 0 to {length}",
-        a.shape()
+        "k must be between 0 and {length}, the length of axis {axis}, got {k}"
     );
     let first = length - k as usize;
     if k == 0 || first == 0 {

@@ -10,7 +10,7 @@ use crate::primitives::rules::{reshape, transpose};
 
 /// Every array with at least `ndim` axes, concatenated along `axis`.
 fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> {
-    ensure!(!arrays.is_empty(), Value(op), "got no arrays, expected at least one");
+    ensure!(!arrays.is_empty(), Value(op), "needs at least one array");
     let arrays: Vec<Array> = arrays.iter().map(|array| atleast(array, ndim)).collect::<Result<_>>()?;
     with_op(op, concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)))
 }
@@ -96,7 +96,7 @@ impl Blocks {
     fn depth(&self) -> Result<usize> {
         let Blocks::List(items) = self else { return Ok(0) };
         let Some((first, others)) = items.split_first() else {
-            bail!(Value("block"), "got an empty list, expected at least one array in each");
+            bail!(Value("block"), "lists must not be empty");
         };
         let depth = first.depth()?;
         for other in others {
@@ -104,7 +104,7 @@ impl Blocks {
             ensure!(
                 found == depth,
                 Value("block"),
-                "got lists nested {depth} and {found} deep side by side, expected the same"
+                "nesting depths of the lists differ: {depth} and {found}"
             );
         }
         Ok(depth + 1)
@@ -171,7 +171,7 @@ pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
     ensure!(
         (1..=MAX_PARTS).contains(&count),
         Value("array_split"),
-        "got {count} sections, expected 1 to {MAX_PARTS}"
+        "number of sections must be between 1 and {MAX_PARTS}, got {count}"
     );
     let place = umber_types::shape::normalize_axis("array_split", axis, a.ndim())?;
     note_length_read(a, place);
@@ -185,7 +185,7 @@ fn split_along(op: &str, a: &Array, at: Split<'_>, min_value: usize, axis: i64) 
     ensure!(
         a.ndim() >= min_value,
         Value(op),
-        "got an array with {} dimensions, expected at least {min_value}",
+        "array must have at least {min_value} dimensions, got {}",
         a.ndim()
     );
     with_op(op, split(a, at, axis))

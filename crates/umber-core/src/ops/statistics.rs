@@ -27,7 +27,7 @@ pub fn ptp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     ensure!(
         a.dtype() != DType::Bool,
         Type("ptp"),
-        "is not defined for what it got: an array of {}, expected numbers",
+        "dtype {} is not supported, expected a numeric dtype",
         a.dtype()
     );
     super::reductions::check_not_empty("ptp", a, &axes_of("ptp", a, axes)?)?;
@@ -42,7 +42,7 @@ fn broadcast_weights(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result
     let Some(given) = axes else {
         bail!(
             Value("average"),
-            "got weights of shape {} for an array of shape {}, expected the same or an axis",
+            "weights of shape {} do not match array of shape {}; pass an axis",
             weights.shape(),
             a.shape()
         );
@@ -53,7 +53,7 @@ fn broadcast_weights(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result
     ensure!(
         *weights.shape() == lengths && in_order.eq(axes.iter().map(|&axis| axis as i64)),
         Value("average"),
-        "got weights of shape {}, expected {} or {lengths}, with axes in ascending order",
+        "weights must have shape {1} or {lengths}, with axes in ascending order, got shape {0}",
         weights.shape(),
         a.shape()
     );
@@ -145,7 +145,7 @@ fn rows(op: &str, m: &Array, variables: Variables) -> Result<Array> {
         (0 | 1, _) => reshape(m, [1, m.size()]),
         (2, Variables::Rows) => Ok(m.clone()),
         (2, Variables::Columns) => swap_last(m),
-        (ndim, _) => bail!(Value(op), "got an array with {ndim} dimensions, expected at most 2"),
+        (ndim, _) => bail!(Value(op), "array must have at most 2 dimensions, got {ndim}"),
     }
 }
 
@@ -154,7 +154,7 @@ fn observed(name: &str, given: &Array, count: usize, dtype: DType) -> Result<Arr
     ensure!(
         given.ndim() == 1 && given.size() == count,
         Value("cov"),
-        "got {name} of shape {}, expected ({count},)",
+        "{name} must have shape ({count},), got {}",
         given.shape()
     );
     cast_constant(given, dtype)
@@ -175,12 +175,7 @@ impl Observations {
         let count = x.shape()[1];
         let mut weights = None;
         if let Some(given) = options.frequencies {
-            ensure!(
-                given.dtype().is_integer(),
-                Type(op),
-                "got fweights of {}, expected integers",
-                given.dtype()
-            );
+            ensure!(given.dtype().is_integer(), Type(op), "fweights must be integers, not {}", given.dtype());
             weights = Some(observed("fweights", given, count, dtype)?);
         }
         let importance =
@@ -236,7 +231,7 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
         ensure!(
             y.shape()[1] == x.shape()[1],
             Value(op),
-            "got {} and {} observations, expected as many of both",
+            "numbers of observations differ: {} and {}",
             x.shape()[1],
             y.shape()[1]
         );

@@ -33,7 +33,7 @@ fn broadcast_weights(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Re
     ensure!(
         weights.shape()[..] == lengths[..],
         Value(op),
-        "got weights of shape {}, expected that of the array, {}, or of its axes, {}",
+        "weights must have shape {1} or {2}, got {0}",
         weights.shape(),
         a.shape(),
         Shape::from(lengths)
@@ -109,7 +109,12 @@ fn weighted(
     nan: NanPolicy,
 ) -> Result<Array> {
     for (name, x) in [("an array", a), ("weights", weights), ("parts", q)] {
-        ensure!(!x.dtype().is_complex(), Type(op), "is not defined for {name} of {}", x.dtype());
+        ensure!(
+            !x.dtype().is_complex(),
+            Type(op),
+            "{name} of dtype {} is not supported, expected real numbers",
+            x.dtype()
+        );
     }
     check_parts(op, q, 1.0)?;
     let axes = axes_of(op, a, axes)?;
@@ -171,15 +176,11 @@ fn check_weights(op: &str, weights: &Array, nan: NanPolicy) -> Result<()> {
         ensure!(
             weight >= 0.0 && weight.is_finite(),
             Value(op),
-            "got the weight {weight}, expected finite ones that are not negative"
+            "weights must be finite and non-negative, got {weight}"
         );
     }
     for total in total.to_vec::<f64>()? {
-        ensure!(
-            total > 0.0 || nan == NanPolicy::IsSkipped,
-            Value(op),
-            "got weights that are all zero, expected some that are not"
-        );
+        ensure!(total > 0.0 || nan == NanPolicy::IsSkipped, Value(op), "weights must not all be zero");
     }
     Ok(())
 }

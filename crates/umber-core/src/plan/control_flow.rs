@@ -240,7 +240,7 @@ impl Stack {
 fn scalar(storage: &Storage, dtype: DType, interrupts: &mut Interrupts) -> Result<Scalar> {
     let host = transfer::to_host(storage, dtype, interrupts)?;
     let bytes = host.on_host().dense_bytes(dtype);
-    let bytes = bytes.ok_or_else(|| error!(Runtime("eval"), "expected a scalar"))?;
+    let bytes = bytes.ok_or_else(|| error!(Runtime("eval"), "value is not a scalar"))?;
     Ok(Scalar::from_bytes(dtype, bytes))
 }
 

@@ -362,8 +362,9 @@ impl Plan {
             return Err(error);
         }
         for (i, storage) in task.outputs.iter_mut().enumerate() {
-            let storage =
-                storage.take().ok_or_else(|| error!(Runtime(current.name()), "the kernel gave no output"))?;
+            let storage = storage
+                .take()
+                .ok_or_else(|| error!(Runtime(current.name()), "the kernel returned no output"))?;
             for &(_, number) in current.results.iter().filter(|(own, _)| *own as usize == i) {
                 deliver(number as usize, storage.clone());
             }

@@ -30,7 +30,7 @@ impl Primitive for Broadcast {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
         let fits = site.inputs[0].shape.broadcasts_to(&self.shape);
-        site.must(fits, &format!("a part of shape {}", self.shape))
+        site.must(fits, &format!("a slice of shape {}", self.shape))
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {

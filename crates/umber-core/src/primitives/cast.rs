@@ -34,7 +34,7 @@ impl Primitive for Cast {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
-        site.must(!self.0.is_float8(), "a dtype that is computed in")
+        site.must(!self.0.is_float8(), "a compute dtype")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {

@@ -45,7 +45,7 @@ impl Primitive for Concatenate {
                     && input.shape.ndim() == first.shape.ndim()
                     && input.shape.with(self.axis, 0) == first.shape.with(self.axis, 0),
                 Value("concatenate"),
-                "got shapes {} and {}, expected shapes that differ only in axis {}",
+                "shapes {} and {} differ in axes other than axis {}",
                 first.shape,
                 input.shape,
                 self.axis
@@ -59,7 +59,7 @@ impl Primitive for Concatenate {
         site.takes_some()?;
         site.axis(self.axis)?;
         let are_alike = site.inputs.iter().all(|input| input.shape.ndim() == site.ndim(0));
-        site.must(are_alike, "as many axes each")
+        site.must(are_alike, "equal numbers of axes")
     }
 
     any_lengths!();

@@ -98,11 +98,7 @@ fn check_classes(op: &str, classes: View<'_>) -> Result<()> {
         4 => i64::from(i32::from_ne_bytes(reduced_to_one(kind, classes)?)),
         _ => i64::from_ne_bytes(reduced_to_one(kind, classes)?),
     };
-    ensure!(
-        least >= 0,
-        Index(op),
-        "index {least} is out of bounds for the classes, expected at least 0, or ignore_index for targets that do not count"
-    );
+    ensure!(least >= 0, Index(op), "class index {least} is negative; set ignore_index to exclude targets");
     Ok(())
 }
 
@@ -115,7 +111,8 @@ pub(crate) fn check_count(count: i64, values: u64, surplus: Surplus) -> Result<(
     ensure!(
         fits,
         Value("index"),
-        "a boolean mask that picks {count} places was assigned {values} values, expected {} or a single value",
+        "cannot assign {values} values to {count} elements selected by a boolean mask, expected {} or a \
+         single value",
         match surplus {
             Surplus::Refused => "as many",
             Surplus::Ignored => "at least as many",
@@ -146,7 +143,7 @@ impl Primitive for Control {
             Control::Depends { .. } => site.takes_some(),
             Control::Found(_) => {
                 site.takes(2)?;
-                site.must(site.inputs[1].dtype == DType::Bool, "places and a condition of bool")
+                site.must(site.inputs[1].dtype == DType::Bool, "indices and a bool condition")
             }
             Control::Counted { .. } => {
                 site.takes(2)?;
@@ -227,11 +224,9 @@ impl Primitive for Control {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         match *self {
-            Control::Found(_) => ensure!(
-                !holds_anywhere(task.view(1))?,
-                Value(self.name()),
-                "got a slice of nothing but NaN, expected at least one number"
-            ),
+            Control::Found(_) => {
+                ensure!(!holds_anywhere(task.view(1))?, Value(self.name()), "slice contains only NaN");
+            }
             Control::Counted { values, surplus } => {
                 let counts = task.host(1).to_dense(DType::Int64)?;
                 let bytes = counts.on_host().dense_bytes(DType::Int64).expect("dense as made");

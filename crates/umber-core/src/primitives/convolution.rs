@@ -121,7 +121,7 @@ fn validate(how: &ConvParams, site: &Site<'_>) -> Result<()> {
         [axis.stride, axis.kernel_dilation, axis.input_dilation].into_iter().all(small)
             && [axis.low, axis.high].into_iter().all(|pad| pad.unsigned_abs() < 1 << 31)
     });
-    site.must(sound && small(how.groups), "steps and groups of at least one")?;
+    site.must(sound && small(how.groups), "positive strides and groups")?;
     let ndim = how.axes.len() + 2;
     site.must(site.ndim(0) == ndim && site.ndim(1) == ndim, &format!("{ndim} axes each"))?;
     let divides = site.last(0, 1).is_multiple_of(how.groups);
@@ -242,7 +242,7 @@ impl Primitive for ConvolutionWeight {
         ensure!(
             ct.ndim() == x.ndim() && x[0] == ct[0] && self.how.axes.iter().enumerate().all(fits),
             Value("convolution_weight"),
-            "shapes {x} and {ct} do not fit each other"
+            "shapes {x} and {ct} do not match"
         );
         let channels = x[last] / self.how.groups;
         let shape = std::iter::once(ct[last]).chain(self.taps.iter().copied()).chain([channels]).collect();
@@ -250,7 +250,7 @@ impl Primitive for ConvolutionWeight {
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
-        site.must(self.taps.len() == self.how.axes.len(), "a length of the kernel an axis")?;
+        site.must(self.taps.len() == self.how.axes.len(), "one kernel length per axis")?;
         validate(&self.how, site)
     }
 

@@ -130,7 +130,7 @@ fn checked(rule: &str, what: &str, answered: Vec<Option<Array>>, like: &[Array])
     ensure!(
         answered.len() == like.len(),
         Value("custom_function"),
-        "the {rule} rule gave {} values, expected one for each of {} {what}s",
+        "the {rule} rule returned {} values, expected one for each of {} {what}s",
         answered.len(),
         like.len()
     );
@@ -139,7 +139,7 @@ fn checked(rule: &str, what: &str, answered: Vec<Option<Array>>, like: &[Array])
         ensure!(
             given.shape() == like.shape(),
             Value("custom_function"),
-            "the {rule} rule gave shape {} for {what} {i}, expected {}",
+            "the {rule} rule returned shape {} for {what} {i}, expected {}",
             given.shape(),
             like.shape()
         );

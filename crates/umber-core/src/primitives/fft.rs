@@ -36,7 +36,7 @@ pub(crate) fn factors(count: usize, factor: impl Fn(usize) -> f64) -> Result<Arr
     let mut factors: Vec<f64> = Vec::new();
     factors
         .try_reserve_exact(count)
-        .map_err(|_| error!(Memory("fft"), "no memory for {count} factors along a line"))?;
+        .map_err(|_| error!(Memory("fft"), "out of memory for {count} twiddle factors"))?;
     factors.extend((0..count).map(factor));
     Array::from_slice(&factors, [count])
 }

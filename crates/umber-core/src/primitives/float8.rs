@@ -41,7 +41,7 @@ impl Primitive for Float8Cast {
         ensure!(
             float8::converts(inputs[0].dtype, self.0),
             Type("astype"),
-            "got {} to convert to {}, expected float32 or float64 to eight bits, or eight bits to float32",
+            "cannot convert {} to {} directly: float8 converts from float32 or float64, and to float32",
             inputs[0].dtype,
             self.0
         );
@@ -106,7 +106,7 @@ pub(crate) fn check_outputs(op: &Op, specs: &[ArraySpec]) -> Result<()> {
     ensure!(
         op.takes_float8(),
         Type(op.name()),
-        "got the dtype {} to answer in, expected one that is computed in, and astype afterwards",
+        "dtype {} is for storage only; compute in another dtype and convert with astype",
         spec.dtype
     );
     Ok(())

@@ -49,7 +49,7 @@ impl Primitive for Fused {
             if product.shape.size() != self.0.shape.size() || product.shape.last() != self.0.shape.last() {
                 bail!(
                     Value("fused"),
-                    "got matrices with a product of shape {}, expected {}",
+                    "matrix product has shape {}, expected {}",
                     product.shape,
                     self.0.shape
                 );
@@ -59,7 +59,7 @@ impl Primitive for Fused {
             if input.dtype != *dtype || !input.shape.broadcasts_to(&self.0.shape) {
                 bail!(
                     Value("fused"),
-                    "got an input of shape {} and dtype {}, expected {} and {dtype}",
+                    "input has shape {} and dtype {}, expected {} and {dtype}",
                     input.shape,
                     input.dtype,
                     self.0.shape

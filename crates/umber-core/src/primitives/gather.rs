@@ -128,19 +128,19 @@ pub(crate) fn grid_shape(
     ensure!(
         axes.len() == indices.len() && !axes.is_empty() && are_axes(axes, source.shape.ndim()),
         Value(op),
-        "got {} index arrays for the axes {axes:?} of an array of shape {}",
+        "{} index arrays do not match axes {axes:?} of shape {}",
         indices.len(),
         source.shape
     );
     let shape = &indices[0].shape;
     for index in indices {
+        ensure!(index.dtype.is_integer(), Type(op), "indices must be integers, not {}", index.dtype);
         ensure!(
-            index.dtype.is_integer(),
-            Type(op),
-            "got indices of dtype {}, expected integers",
-            index.dtype
+            index.shape == *shape,
+            Value(op),
+            "shapes of index arrays differ: {shape} and {}",
+            index.shape
         );
-        ensure!(index.shape == *shape, Value(op), "index arrays have shapes {shape} and {}", index.shape);
     }
     let rest = (0..source.shape.ndim()).filter(|axis| !axes.contains(axis)).map(|axis| source.shape[axis]);
     Ok(shape.iter().copied().chain(rest).collect())
@@ -148,18 +148,13 @@ pub(crate) fn grid_shape(
 
 /// Check the indices of a gather or scatter along an axis.
 pub(crate) fn check_along(op: &str, axis: usize, source: &ArraySpec, indices: &ArraySpec) -> Result<()> {
-    ensure!(
-        indices.dtype.is_integer(),
-        Type(op),
-        "got indices of dtype {}, expected integers",
-        indices.dtype
-    );
+    ensure!(indices.dtype.is_integer(), Type(op), "indices must be integers, not {}", indices.dtype);
     ensure!(
         axis < source.shape.ndim()
             && indices.shape.ndim() == source.shape.ndim()
             && indices.shape.with(axis, 0) == source.shape.with(axis, 0),
         Value(op),
-        "got indices of shape {} along axis {axis} of an array of shape {}",
+        "indices of shape {} do not match array of shape {1} along axis {axis}",
         indices.shape,
         source.shape
     );
@@ -190,10 +185,7 @@ pub(crate) fn named(op: &str, error: Error) -> Error {
     }
     // The places of a block are no indices that the caller knows.
     if matches!(op, "slice" | "slice_update") {
-        return error!(
-            Index(op),
-            "got a start from which the block leaves the array, expected 0 <= start <= length - size"
-        );
+        return error!(Index(op), "slice is out of bounds, expected 0 <= start <= length - size");
     }
     error.or_op(op)
 }

@@ -81,13 +81,12 @@ impl Primitive for IndexedMatMul {
         ensure!(
             a.ndim() == 3 && b.ndim() == 3 && a[2] == b[1],
             Value("gather_mm"),
-            "got shapes {a} and {b}, expected the last axis of the left matrices as long as the second \
-             to last of the right ones"
+            "inner dimensions differ: {a} @ {b}"
         );
         ensure!(
             inputs[2..].iter().all(|index| index.dtype.is_integer() && index.shape == inputs[2].shape),
             Value("gather_mm"),
-            "got indices of different shapes or not of integers, expected integers of one shape"
+            "indices must be integers of equal shape"
         );
         Ok(ArraySpec { shape: Shape::from([self.count, a[1], b[2]]), dtype: inputs[0].dtype }.into())
     }

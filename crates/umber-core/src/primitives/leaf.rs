@@ -38,9 +38,7 @@ impl Leaf {
             Leaf::Data | Leaf::Copy => "a transformation",
             Leaf::Vmap => "vmap or fast.kernel",
             Leaf::Compile => "compile",
-            Leaf::Trace => {
-                "a function that is only looked at, as by eval_shape, linearize, checkpoint or export_function"
-            }
+            Leaf::Trace => "eval_shape, linearize, checkpoint or export_function",
             Leaf::Body(construct) => construct.name(),
         }
     }
@@ -50,18 +48,16 @@ impl Leaf {
         if let Leaf::Body(construct) = self {
             return error!(
                 NoValue("eval"),
-                "this array has no value: it stands for a value inside a function that {0} follows once for all \
-                 iterations and branches; printing it, `.item()`, conversion to NumPy, `if` or `while` on it cannot \
-                 work there: choose with mx.where or mx.cond, repeat with mx.while_loop, or return it from {0} \
-                 and read it afterwards",
+                "this array has no value: it is traced by {0}. Printing, `.item()`, conversion to NumPy, `if` and \
+                 `while` need a value: use mx.where, mx.cond or mx.while_loop, or return the array from {0} and read \
+                 it afterwards",
                 construct.name()
             );
         }
         error!(
             NoValue("eval"),
-            "this array has no value: got one that stands for an argument of a function inside {}, where \
-             printing it, `.item()`, conversion to NumPy or control flow on it cannot work; expected mx.where, or \
-             the read outside",
+            "this array has no value: it is traced by {}. Printing, `.item()`, conversion to NumPy, `if` and `while` \
+             need a value: use mx.where, or read the array outside the function",
             self.transform()
         )
     }
@@ -70,8 +66,8 @@ impl Leaf {
     pub fn escaped(self) -> Error {
         error!(
             Value("eval"),
-            "this array escaped from {}: got one that was computed from an argument of a function that has \
-             returned, so that it will never have a value; expected it among what the function returns",
+            "this array escaped from {}: it depends on an argument of a traced function that has returned, so it has \
+             no value; return it from the function",
             self.transform()
         )
     }
@@ -134,7 +130,7 @@ impl Primitive for Leaf {
                 task.answer(storage);
                 Ok(())
             }
-            Leaf::Data => bail!(Runtime("array"), "the data of this array is gone"),
+            Leaf::Data => bail!(Runtime("array"), "the data of this array was released"),
             Leaf::Vmap | Leaf::Compile | Leaf::Trace | Leaf::Body(_) => Err(self.no_value()),
         }
     }

@@ -35,12 +35,7 @@ impl Primitive for MatMul {
         let (a, b) = (&inputs[0].shape, &inputs[1].shape);
         let batch = a.ndim() - 2;
         debug_assert_eq!(a[..batch], b[..batch]);
-        ensure!(
-            a[batch + 1] == b[batch],
-            Value("matmul"),
-            "got shapes {a} and {b}, expected the last axis of the left operand as long as the second to \
-             last of the right one"
-        );
+        ensure!(a[batch + 1] == b[batch], Value("matmul"), "inner dimensions differ: {a} @ {b}");
         let shape: Shape = a[..=batch].iter().copied().chain([b[batch + 1]]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }

@@ -36,7 +36,7 @@ impl Primitive for Nonzero {
         ensure!(
             mask.dtype == DType::Bool && mask.shape.ndim() > 0,
             Value("nonzero"),
-            "got rows of shape {} and {}, expected at least one axis of bool",
+            "mask must be bool with at least one axis, got shape {} and dtype {}",
             mask.shape,
             mask.dtype
         );

@@ -31,7 +31,7 @@ impl Primitive for RandomBits {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
-        site.must(site.has_keys(), "keys of two words")
+        site.must(site.has_keys(), "keys of two uint32")
     }
 
     any_lengths!();
@@ -125,7 +125,7 @@ impl Primitive for Rejections {
         let [keys, parameters] = [site.inputs[0], site.inputs[1]];
         let fits = site.has_keys() && parameters.shape.starts_with(&keys.shape[..site.ndim(0) - 1]);
         let are_parameters = fits && parameters.dtype == DType::Float64;
-        site.must(are_parameters, "keys of two words and float64 parameters")
+        site.must(are_parameters, "keys of two uint32 and float64 parameters")
     }
 
     any_lengths!();
@@ -135,8 +135,8 @@ impl Primitive for Rejections {
             Rejection::Gamma | Rejection::LogGamma if at.wanted[1] => {
                 bail!(
                     Value("gamma"),
-                    "a draw by rejection has no derivative with respect to its parameters, expected them \
-                     behind stop_gradient"
+                    "rejection sampling has no derivative with respect to its parameters; wrap them in \
+                     stop_gradient"
                 )
             }
             Rejection::Gamma | Rejection::LogGamma | Rejection::Poisson => {

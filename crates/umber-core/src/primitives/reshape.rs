@@ -46,7 +46,7 @@ impl Primitive for Reshape {
         ensure!(
             from.size() == self.shape.size(),
             Value("reshape"),
-            "got an array of shape {from} and size {}, expected as many elements as shape {} has",
+            "cannot reshape {} elements into {}",
             from.size(),
             self.shape
         );

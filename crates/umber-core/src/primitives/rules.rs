@@ -171,11 +171,7 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
         return Ok(x.clone());
     }
     // Neither constants nor what is recorded plainly are asked for their size.
-    ensure!(
-        shape.is_addressable(),
-        Overflow("broadcast_to"),
-        "got the shape {shape}, expected no more elements than memory can address"
-    );
+    ensure!(shape.is_addressable(), Overflow("broadcast_to"), "shape {shape} is too large to address");
     if let Some(value) = x.constant() {
         return Ok(Array::filled(shape, value, x.dtype()));
     }

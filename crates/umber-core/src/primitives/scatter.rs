@@ -151,7 +151,7 @@ fn check_updates(op: &str, source: &ArraySpec, updates: &ArraySpec, shape: &Shap
     ensure!(
         updates.shape == *shape && updates.dtype == source.dtype,
         Value(op),
-        "got updates of shape {} and dtype {}, expected {shape} and {}",
+        "updates have shape {} and dtype {}, expected {shape} and {}",
         updates.shape,
         updates.dtype,
         source.dtype

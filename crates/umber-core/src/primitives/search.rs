@@ -30,7 +30,7 @@ impl Primitive for Search {
                 && sorted.dtype == values.dtype
                 && values.shape.starts_with(&sorted.shape[..batch]),
             Value("searchsorted"),
-            "got sorted rows of shape {} and {}, values of shape {} and {}",
+            "sorted rows of shape {} and dtype {} do not match values of shape {} and dtype {}",
             sorted.shape,
             sorted.dtype,
             values.shape,

@@ -35,13 +35,13 @@ impl Primitive for SegmentedMatMul {
         ensure!(
             inputs[2].dtype == DType::Int64 && segments.ndim() == 2 && segments[1] == 2,
             Value("segmented_mm"),
-            "got segments of shape {segments}, expected a last axis of two"
+            "last axis of segments must have length 2, got shape {segments}"
         );
         let (fits, shape) = match self {
             SegmentedMatMul::Sums => (x[1] == y[0], Shape::from([segments[0], x[0], y[1]])),
             SegmentedMatMul::Rows => (x[1] == y[1] && y[0] == segments[0], Shape::from([x[0], y[2]])),
         };
-        ensure!(fits, Value("segmented_mm"), "got shapes {x} and {y}, expected inner lengths that agree");
+        ensure!(fits, Value("segmented_mm"), "inner dimensions differ: {x} @ {y}");
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
 

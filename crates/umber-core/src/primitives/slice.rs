@@ -209,15 +209,11 @@ impl Primitive for Slice {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let shape = &inputs[0].shape;
         let window = &self.window;
-        ensure!(
-            window.is_inside(shape),
-            Value("slice"),
-            "{window:?} reaches outside of an array of shape {shape}"
-        );
+        ensure!(window.is_inside(shape), Value("slice"), "{window:?} is out of bounds for shape {shape}");
         ensure!(
             window.has_shape(&self.shape),
             Value("slice"),
-            "a part of shape {} cannot be given shape {}",
+            "slice of shape {} cannot have shape {}",
             window.lengths,
             self.shape
         );

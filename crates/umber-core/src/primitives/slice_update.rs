@@ -150,13 +150,13 @@ impl Primitive for SliceUpdate {
         ensure!(
             self.window.is_inside(shape),
             Value("slice_update"),
-            "{:?} reaches outside of an array of shape {shape}",
+            "{:?} is out of bounds for shape {shape}",
             self.window
         );
         ensure!(
             update.shape == self.window.lengths && update.dtype == inputs[0].dtype,
             Value("slice_update"),
-            "got an update of shape {} and dtype {}, expected {} and {}",
+            "update has shape {} and dtype {}, expected {} and {}",
             update.shape,
             update.dtype,
             self.window.lengths,

@@ -119,7 +119,7 @@ impl Primitive for Sort {
         site.axis(self.axis)?;
         let length = site.inputs[0].shape[self.axis];
         let is_within = self.what.place().is_none_or(|place| place < length.max(1));
-        site.must(is_within, "a place along the axis")
+        site.must(is_within, "an index within the axis")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {

@@ -20,7 +20,7 @@ impl View {
         let Some((&last, leading)) = from.shape.split_last() else {
             bail!(
                 Value("view"),
-                "got a 0-d array of {} to view as {}, expected a dtype of {old} bytes",
+                "cannot view a 0-d array of {} as {}, expected a dtype of {old} bytes",
                 from.dtype,
                 self.0
             );
@@ -29,7 +29,7 @@ impl View {
         ensure!(
             bytes.is_some(),
             Value("view"),
-            "got shape {} of {}, expected a last axis of a whole number of elements of {}",
+            "cannot view shape {} of {} as {}: its last axis is not a multiple of the item size",
             from.shape,
             from.dtype,
             self.0
@@ -74,21 +74,11 @@ impl Primitive for View {
     any_lengths!();
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
-        rule(|| {
-            bail!(
-                Value("view"),
-                "got a derivative to take of the bits of an array, expected astype, which converts values"
-            )
-        })
+        rule(|| bail!(Value("view"), "bit patterns have no derivative; astype converts values"))
     }
 
     fn jvp(&self, _at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
-        rule(|| {
-            bail!(
-                Value("view"),
-                "got a derivative to take of the bits of an array, expected astype, which converts values"
-            )
-        })
+        rule(|| bail!(Value("view"), "bit patterns have no derivative; astype converts values"))
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {

@@ -147,7 +147,7 @@ impl Array {
         umber_types::ensure!(
             self.dtype() == expected,
             Type("to_vec"),
-            "got an array of {}, expected {expected}",
+            "array has dtype {}, expected {expected}",
             self.dtype()
         );
         let dense = self.to_dense()?;
@@ -188,7 +188,7 @@ impl Array {
         umber_types::ensure!(
             self.size() == 1,
             Value("item"),
-            "got an array of shape {}, expected one element",
+            "array must have exactly one element, got shape {}",
             self.shape()
         );
         let host = self.to_host()?;

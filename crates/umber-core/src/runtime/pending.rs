@@ -223,8 +223,8 @@ impl Draft {
         if node.is_cut_off() {
             bail!(
                 Runtime(node.op().name()),
-                "got a value that another thread was computing when this process was forked, expected arrays \
-                 that were evaluated before or are made in this process"
+                "this array was being evaluated by another thread when the process was forked; evaluate it \
+                 before the fork"
             );
         }
         if let Op::Leaf(leaf) = node.op()

@@ -199,7 +199,10 @@ impl Rules for BatchedRules {
     }
 
     fn vmap(&self, _arguments: &[Batched]) -> Result<Vec<Batched>> {
-        umber_types::bail!(Runtime("custom_function"), "a batch has no rule of its own for batches")
+        umber_types::bail!(
+            Runtime("custom_function"),
+            "a batched custom_function cannot be batched again by its own rule"
+        )
     }
 }
 
@@ -244,7 +247,7 @@ fn check_batch(answered: &[Batched], outputs: &[Batched], batch_size: usize) -> 
     ensure!(
         answered.len() == outputs.len(),
         Value("custom_function"),
-        "the vmap rule gave {} outputs, expected {}",
+        "the vmap rule returned {} outputs, expected {}",
         answered.len(),
         outputs.len()
     );
@@ -258,13 +261,14 @@ fn check_batch(answered: &[Batched], outputs: &[Batched], batch_size: usize) -> 
         ensure!(
             whole,
             Value("custom_function"),
-            "the vmap rule gave shape {} for output {i}, expected {rules_of_one} for each of {batch_size} lanes",
+            "the vmap rule returned shape {} for output {i}, expected {rules_of_one} for each of \
+             {batch_size} batch elements",
             answered.array.shape()
         );
         ensure!(
             answered.array.dtype() == output.array.dtype(),
             Type("custom_function"),
-            "the vmap rule gave dtype {} for output {i}, expected {}",
+            "the vmap rule returned dtype {} for output {i}, expected {}",
             answered.array.dtype(),
             output.array.dtype()
         );

@@ -31,7 +31,11 @@ where
         let mut primals = Vec::with_capacity(argnums.len());
         for &i in &argnums {
             let Some(primal) = arguments.get(i) else {
-                umber_types::bail!(Value("grad"), "got {} arguments, expected one at {i}", arguments.len());
+                umber_types::bail!(
+                    Value("grad"),
+                    "argument {i} is missing: the function takes {} arguments",
+                    arguments.len()
+                );
             };
             primals.push(primal.clone());
         }
@@ -55,7 +59,7 @@ pub fn pull_holomorphic(inputs: &[Array], value: &Array) -> Result<Vec<Array>> {
     ensure!(
         value.dtype().is_complex(),
         Type("grad"),
-        "holomorphic: the function returned {}, expected a complex dtype",
+        "holomorphic requires a complex result, got {}",
         value.dtype()
     );
     let pulled = pull_back(inputs, std::slice::from_ref(value), &[seed(value)?])?;
@@ -67,7 +71,7 @@ pub fn check_scalar(value: &Array) -> Result<()> {
     ensure!(
         value.ndim() == 0,
         Value("grad"),
-        "got an array of shape {} from the function, expected a scalar",
+        "the function must return a scalar, got shape {}",
         value.shape()
     );
     Ok(())

@@ -228,7 +228,7 @@ impl Linear {
             tangents.len() == specs.len()
                 && tangents.iter().zip(specs).all(|(t, spec)| *t.shape() == spec.shape),
             Value("linearize"),
-            "got tangents of other shapes than the arguments have, expected one like each of {}",
+            "tangents must match the {} arguments in number and shape",
             specs.len()
         );
         let cast_to = |(tangent, spec): (&Array, &ArraySpec)| cast(tangent, spec.dtype);

@@ -51,7 +51,7 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
         ensure!(
             input.shape() == tangent.shape(),
             Value("jvp"),
-            "got a tangent of shape {}, expected the input's shape {}",
+            "tangent of shape {} does not match input of shape {}",
             tangent.shape(),
             input.shape()
         );
@@ -137,11 +137,7 @@ fn transpose_twice(node: &Arc<Node>, point: &Point<'_>, tangents: &[Option<Array
     };
     let cotangents: Vec<Array> = point.outputs.iter().map(stand_in).collect();
     let Some(pulled) = node.op().vjp(point, &cotangents) else {
-        bail!(
-            Value("jvp"),
-            "got {}, which has no derivative, expected functions that have one or stop_gradient",
-            node.op().name()
-        );
+        bail!(Value("jvp"), "{} has no derivative; wrap its input in stop_gradient", node.op().name());
     };
     let (pulled, tangents): (Vec<Array>, Vec<Option<Array>>) =
         pulled?.into_iter().zip(tangents).filter_map(|(pulled, t)| Some((pulled?, t.clone()))).unzip();

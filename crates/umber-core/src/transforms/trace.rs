@@ -129,7 +129,7 @@ pub(super) fn check_is_real(op: &str, what: &str, i: usize, derivative: &Array, 
     ensure!(
         expected.is_complex() || !got.is_complex(),
         Value(op),
-        "{what} {i}: got {got}, expected {expected}{of} or another dtype without an imaginary part"
+        "{what} {i} must be real, like {expected}{of}, not {got}"
     );
     Ok(())
 }

@@ -49,7 +49,7 @@ pub fn pull_back(inputs: &[Array], outputs: &[Array], cotangents: &[Array]) -> R
         ensure!(
             output.shape() == cotangent.shape(),
             Value("vjp"),
-            "got a cotangent of shape {}, expected the output's shape {}",
+            "cotangent of shape {} does not match output of shape {}",
             cotangent.shape(),
             output.shape()
         );
@@ -131,11 +131,7 @@ fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<C
 fn pull_expansion(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
     let inputs = node.inputs();
     let Some(expanded) = node.op().expand(&inputs) else {
-        bail!(
-            Value("vjp"),
-            "got {}, which has no gradient, expected functions that have one or stop_gradient",
-            node.op().name()
-        );
+        bail!(Value("vjp"), "{} has no gradient; wrap its input in stop_gradient", node.op().name());
     };
     let expanded = expanded?;
     let sources: Vec<Array> =

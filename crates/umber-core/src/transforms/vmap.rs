@@ -83,14 +83,14 @@ impl Mapped {
                 ensure!(
                     length == expected,
                     Value("vmap"),
-                    "got mapped axes of lengths {expected} and {length}, expected equal lengths"
+                    "lengths of the mapped axes differ: {expected} and {length}"
                 );
             }
             specs.push(ArraySpec::new(Shape::new(value.shape().iter().copied()), input.dtype()));
             values.push(value);
         }
         let Some(batch_size) = batch_size else {
-            bail!(Value("vmap"), "got no input with an axis to map over, expected at least one in in_axes");
+            bail!(Value("vmap"), "needs at least one input with a mapped axis in in_axes");
         };
         let trace = Trace::placeholders(Leaf::Vmap, specs);
         let index = trace.another(Leaf::Vmap, ArraySpec::new(Shape::scalar(), DType::UInt32));
@@ -142,7 +142,7 @@ pub fn from_front(output: &Batched, batch_size: usize, axis: Option<i64>) -> Res
         ensure!(
             !output.batched,
             Value("vmap"),
-            "out_axes: got None for an output that differs from lane to lane, expected an axis"
+            "out_axes is None for an output that depends on the mapped axis"
         );
         return Ok(output.array.clone());
     };
@@ -207,11 +207,7 @@ fn batch_node(node: &Arc<Node>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     // Expanded as one lane sees it, then batched like any other part of the graph.
     let lane = node.inputs();
     let Some(expanded) = op.expand(&lane) else {
-        return Err(error!(
-            Value("vmap"),
-            "got {}, which cannot be batched, expected functions that can",
-            op.name()
-        ));
+        return Err(error!(Value("vmap"), "{} cannot be batched", op.name()));
     };
     let expanded = expanded?;
     let tape = Tape::between(&lane, &expanded, |_| false);

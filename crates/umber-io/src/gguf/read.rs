@@ -53,7 +53,7 @@ pub fn read(source: &Source) -> Result<Contents> {
         }
         let mut names = HashSet::new();
         for (name, _) in &contents.arrays {
-            ensure!(names.insert(name), Value, "got the name '{name}' twice, expected each name once");
+            ensure!(names.insert(name), Value, "duplicate name '{name}'");
         }
         Ok(contents)
     })
@@ -61,16 +61,12 @@ pub fn read(source: &Source) -> Result<Contents> {
 
 /// How many tensors the file has, and how many entries of metadata.
 fn counts(cursor: &mut Cursor<'_>) -> Result<(u64, u64)> {
-    ensure!(
-        cursor.left() >= 4 && cursor.take(4)? == MAGIC,
-        Value,
-        "got bytes that are not of a GGUF file, expected its magic word"
-    );
+    ensure!(cursor.left() >= 4 && cursor.take(4)? == MAGIC, Value, "not a GGUF file: wrong magic number");
     let version = cursor.u32()?;
     ensure!(
         version == 2 || version == 3,
         Value,
-        "got version {version} of the GGUF format{}, expected 2 or 3",
+        "GGUF version {version}{} is not supported, expected 2 or 3",
         if version.swap_bytes() <= 3 { " (a big-endian file)" } else { "" }
     );
     Ok((cursor.u64()?, cursor.u64()?))
@@ -80,7 +76,7 @@ fn text(cursor: &mut Cursor<'_>) -> Result<String> {
     let length = usize::try_from(cursor.u64()?).unwrap_or(usize::MAX);
     match std::str::from_utf8(cursor.take(length)?) {
         Ok(text) => Ok(text.to_owned()),
-        Err(_) => bail!(Value, "got a text that is not UTF-8 before byte {}, expected UTF-8", cursor.at()),
+        Err(_) => bail!(Value, "string before byte {} is not UTF-8", cursor.at()),
     }
 }
 
@@ -91,7 +87,7 @@ fn metadata(cursor: &mut Cursor<'_>, entries: u64) -> Result<Vec<(String, Value)
         let kind = cursor.u32()?;
         let value =
             value(cursor, kind, MAX_DEPTH).map_err(|error| error.about(format_args!("metadata '{key}'")))?;
-        ensure!(names.insert(key.clone()), Value, "got metadata '{key}' twice, expected each name once");
+        ensure!(names.insert(key.clone()), Value, "duplicate metadata key '{key}'");
         metadata.push((key, value));
     }
     Ok(metadata)
@@ -108,19 +104,19 @@ fn value(cursor: &mut Cursor<'_>, kind: u32, depth: u32) -> Result<Value> {
     match kind {
         TEXT => text(cursor).map(Value::Text),
         LIST => list(cursor, depth),
-        _ => bail!(Value, "got a value of type {kind}, expected 0 to 12"),
+        _ => bail!(Value, "unknown value type {kind}, expected 0 to 12"),
     }
 }
 
 fn list(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value> {
-    ensure!(depth > 0, Value, "got lists in lists {MAX_DEPTH} deep, expected fewer");
+    ensure!(depth > 0, Value, "lists nested deeper than the maximum of {MAX_DEPTH} levels");
     let kind = cursor.u32()?;
     let count = cursor.u64()?;
     // Whatever it holds takes at least a byte each.
     ensure!(
         count <= cursor.left() as u64,
         Value,
-        "got a list said to have {count} values in {} bytes, expected fewer",
+        "list of {count} values does not fit {} bytes",
         cursor.left()
     );
     if let Some(dtype) = dtype_of(kind) {
@@ -129,7 +125,7 @@ fn list(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value> {
     match kind {
         TEXT => (0..count).map(|_| text(cursor)).collect::<Result<_>>().map(Value::Texts),
         LIST => (0..count).map(|_| list(cursor, depth - 1)).collect::<Result<_>>().map(Value::List),
-        _ => bail!(Value, "got a list of values of type {kind}, expected 0 to 12"),
+        _ => bail!(Value, "unknown value type {kind} of a list, expected 0 to 12"),
     }
 }
 
@@ -159,7 +155,7 @@ pub(super) fn alignment(metadata: &[(String, Value)]) -> Result<u64> {
         Value::Text(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),
         Value::Texts(_) | Value::List(_) => "a list".to_owned(),
     };
-    bail!(Value, "metadata '{ALIGNMENT_KEY}': got {got}, expected an integer from 1 to 2**30")
+    bail!(Value, "metadata '{ALIGNMENT_KEY}' must be an integer from 1 to 2**30, got {got}")
 }
 
 /// What the file says of a tensor.
@@ -182,7 +178,7 @@ impl Info {
         ensure!(
             axes as usize <= crate::MAX_AXES,
             Value,
-            "got {axes} axes, expected at most {}",
+            "array of {axes} axes; the maximum is {}",
             crate::MAX_AXES
         );
         let mut lengths = Vec::new();
@@ -197,7 +193,8 @@ impl Info {
             Ok(kind) => kind,
             Err(what) => bail!(
                 Type,
-                "got a tensor of type {number}, one {what}, expected plain numbers, Q4_0 to Q8_1 or Q2_K to Q8_K"
+                "tensor type {number}, {what}, is not supported, expected plain numbers, Q4_0 to Q8_1 or \
+                 Q2_K to Q8_K"
             ),
         };
         let (elements, bytes) = kind.block();
@@ -205,7 +202,7 @@ impl Info {
         ensure!(
             last.is_multiple_of(elements),
             Value,
-            "got the shape {shape} in blocks of {elements}, expected a last axis of whole blocks"
+            "last axis of shape {shape} is not divisible by the block size {elements}"
         );
         let bytes = (shape.size() / elements) as u64 * bytes as u64;
         Ok(Info { name: name.to_owned(), kind, shape, offset: cursor.u64()?, bytes })
@@ -242,14 +239,14 @@ fn check_places(infos: &[Info], begin: u64, length: u64) -> Result<()> {
         ensure!(
             info.offset >= free,
             Value,
-            "'{}': got data at {}, expected it not to overlap the tensor before, which ends at {free}",
+            "'{}': data at {} overlaps the previous tensor, which ends at {free}",
             info.name,
             info.offset
         );
         let Some(end) = end.filter(|&end| begin.checked_add(end).is_some_and(|end| end <= length)) else {
             bail!(
                 Value,
-                "'{}': got {} bytes of data at {begin} + {}, expected them in the file, which has {length}",
+                "'{}': {} bytes of data at {begin} + {} exceed the file length {length}",
                 info.name,
                 info.bytes,
                 info.offset
@@ -262,7 +259,7 @@ fn check_places(infos: &[Info], begin: u64, length: u64) -> Result<()> {
         ensure!(
             begin.checked_add(info.offset).is_some_and(|at| at <= length),
             Value,
-            "'{}': got a place at {}, expected one in the file",
+            "'{}': offset {} is outside the file",
             info.name,
             info.offset
         );

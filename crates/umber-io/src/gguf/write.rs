@@ -58,17 +58,13 @@ fn typed<'a>(key: &str, entry: &'a Value) -> Result<Cow<'a, Value>> {
 fn kind_of(array: &Array) -> Result<u32> {
     match NUMBERS.iter().find(|(_, dtype)| *dtype == array.dtype()) {
         Some(&(kind, _)) => Ok(kind),
-        None => bail!(
-            Type,
-            "got an array of {}, for which the metadata of the format has no word, expected another dtype",
-            array.dtype()
-        ),
+        None => bail!(Type, "metadata of dtype {} is not supported by the format", array.dtype()),
     }
 }
 
 /// A list as another one holds it: with the type of its values, without its own.
 fn list(into: &mut Vec<u8>, value: &Value, depth: u32) -> Result<()> {
-    ensure!(depth > 0, Value, "got lists in lists more than {} deep, expected fewer", read::MAX_DEPTH);
+    ensure!(depth > 0, Value, "lists nested deeper than the maximum of {} levels", read::MAX_DEPTH);
     let mut begin = |kind: u32, count: usize| {
         number(into, kind);
         into.extend_from_slice(&(count as u64).to_le_bytes());
@@ -79,7 +75,7 @@ fn list(into: &mut Vec<u8>, value: &Value, depth: u32) -> Result<()> {
             into.extend_from_slice(bytes_of(&array.to_dense()?));
         }
         Value::Array(array) => {
-            bail!(Value, "got an array of shape {}, expected a scalar or one axis", array.shape())
+            bail!(Value, "metadata must be a scalar or one-dimensional, got shape {}", array.shape())
         }
         Value::Texts(texts) => {
             begin(TEXT, texts.len());
@@ -93,7 +89,7 @@ fn list(into: &mut Vec<u8>, value: &Value, depth: u32) -> Result<()> {
                 list(into, inner, depth - 1)?;
             }
         }
-        Value::Text(_) => bail!(Type, "got a text among lists, expected lists only"),
+        Value::Text(_) => bail!(Type, "lists cannot contain both strings and lists"),
     }
     Ok(())
 }
@@ -114,24 +110,20 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
     ensure!(
         alignment.is_multiple_of(8),
         Value("save_gguf"),
-        "metadata '{ALIGNMENT_KEY}': got {alignment}, expected a multiple of 8"
+        "metadata '{ALIGNMENT_KEY}' must be a multiple of 8, got {alignment}"
     );
     let (mut names, mut offset) = (HashSet::new(), 0);
     for (name, array) in arrays {
-        ensure!(names.insert(name), Value("save_gguf"), "got the name '{name}' twice, expected it once");
+        ensure!(names.insert(name), Value("save_gguf"), "duplicate name '{name}'");
         ensure!(
             array.ndim() <= crate::MAX_AXES,
             Value("save_gguf"),
-            "'{name}': got an array of {} axes, expected at most {}",
+            "'{name}': array of {} axes; the maximum is {}",
             array.ndim(),
             crate::MAX_AXES
         );
         let Some(kind) = Kind::number_of(array.dtype()) else {
-            bail!(
-                Type("save_gguf"),
-                "'{name}': got {}, for which the format has no word, expected another dtype",
-                array.dtype()
-            );
+            bail!(Type("save_gguf"), "'{name}': dtype {} is not supported by the format", array.dtype());
         };
         text(&mut header, name);
         number(&mut header, array.ndim() as u32);

@@ -70,7 +70,7 @@ fn directory(source: &Source) -> Result<Directory> {
         record.u32(0) == END && at + RECORD + usize::from(record.u16(20)) == tail.len()
     });
     let Some(at) = found else {
-        bail!(Value, "got bytes that end like no zip archive, expected an npz file, whole");
+        bail!(Value, "not a zip archive, or truncated: no end of central directory");
     };
     let record = Record(&tail[at..]);
     let (mut count, mut size, mut begin) =
@@ -83,11 +83,7 @@ fn directory(source: &Source) -> Result<Directory> {
             let wide_at = place(locator.u64(8));
             let bytes = source.bytes(wide_at..wide_at.saturating_add(56))?;
             let wide = Record(&bytes);
-            ensure!(
-                wide.u32(0) == END_64,
-                Value,
-                "got a zip archive whose end is damaged, expected it whole"
-            );
+            ensure!(wide.u32(0) == END_64, Value, "zip archive has a damaged end record");
             (count, size, begin) = (wide.u64(32), wide.u64(40), wide.u64(48));
             end = wide_at;
         }
@@ -96,7 +92,7 @@ fn directory(source: &Source) -> Result<Directory> {
     ensure!(
         range.end <= end,
         Value,
-        "got a zip archive whose directory is at {} to {}, expected it before {end}",
+        "zip directory at {} to {} reaches beyond {end}",
         range.start,
         range.end
     );
@@ -116,7 +112,7 @@ pub(crate) fn members(source: &Source) -> Result<Members> {
         ensure!(
             names.insert(member.name.clone()),
             Value,
-            "got a zip archive with '{}' twice, expected each name once",
+            "duplicate member '{}' in zip archive",
             member.name
         );
         if !member.name.ends_with('/') {
@@ -125,12 +121,7 @@ pub(crate) fn members(source: &Source) -> Result<Members> {
     }
     taken.sort_by_key(|range| range.start);
     for pair in taken.windows(2) {
-        ensure!(
-            pair[0].end <= pair[1].start,
-            Value,
-            "got a zip archive whose members overlap at byte {}, expected each to have bytes of its own",
-            pair[1].start
-        );
+        ensure!(pair[0].end <= pair[1].start, Value, "zip members overlap at byte {}", pair[1].start);
     }
     Ok(Members { members: found, comment: directory.comment })
 }
@@ -138,8 +129,7 @@ pub(crate) fn members(source: &Source) -> Result<Members> {
 /// The first member of a directory, where it begins, and the length of its entry.
 fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize, usize)> {
     const RECORD: usize = 46;
-    let cut =
-        || umber_types::error!(Value, "got a zip archive whose directory is damaged, expected it whole");
+    let cut = || umber_types::error!(Value, "zip directory is damaged");
     ensure!(directory.len() >= RECORD, Value, "{}", cut());
     let record = Record(directory);
     ensure!(record.u32(0) == CENTRAL, Value, "{}", cut());
@@ -148,14 +138,14 @@ fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize
     let length = name_end + extra + comment;
     ensure!(directory.len() >= length, Value, "{}", cut());
     let Ok(name) = std::str::from_utf8(&directory[RECORD..name_end]) else {
-        bail!(Value, "got a zip archive with a name that is not UTF-8, expected texts for names");
+        bail!(Value, "zip member name is not UTF-8");
     };
     let (flags, method) = (record.u16(8), record.u16(10));
-    ensure!(flags & 1 == 0, Value, "'{name}': got an encrypted member, expected one that anybody can read");
+    ensure!(flags & 1 == 0, Value, "'{name}' is encrypted");
     ensure!(
         method == STORED || method == DEFLATED,
         Value,
-        "'{name}': got a member packed with method {method}, expected it stored or deflated"
+        "'{name}': compression method {method} is not supported, expected stored or deflate"
     );
     let mut wide = wide_numbers(&directory[name_end..name_end + extra]);
     let mut number = |at: usize| match record.u32(at) {
@@ -165,13 +155,13 @@ fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize
     let (size, packed, offset) = (place(number(24)?), place(number(20)?), place(number(42)?));
     let header = source.bytes(offset..offset.saturating_add(30))?;
     let local = Record(&header);
-    ensure!(local.u32(0) == LOCAL, Value, "'{name}': got no member at byte {offset}, expected it there");
+    ensure!(local.u32(0) == LOCAL, Value, "'{name}': no member at byte {offset}");
     let data = offset + 30 + usize::from(local.u16(26)) + usize::from(local.u16(28));
     let data = data..data.saturating_add(packed);
     ensure!(
         data.end <= end,
         Value,
-        "'{name}': got a member that ends at byte {}, expected it before the directory at {end}",
+        "'{name}' ends at byte {}, after the start of the directory at {end}",
         data.end
     );
     // Deflate makes at best one byte of 1032.
@@ -179,7 +169,7 @@ fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize
     ensure!(
         size <= most && (method == DEFLATED || size == packed),
         Value,
-        "'{name}': got {size} bytes said to be packed in {packed}, expected at most {most}"
+        "'{name}': size {size} is impossible for {packed} compressed bytes; the maximum is {most}"
     );
     let checksum = record.u32(16);
     Ok((Member { name: name.to_owned(), method, data, size, checksum }, offset, length))
@@ -277,5 +267,5 @@ impl Member {
 }
 
 fn damaged(what: &str) -> Error {
-    error!(Value, "got a member that is damaged ({what}), expected it whole")
+    error!(Value, "zip member is damaged: {what}")
 }

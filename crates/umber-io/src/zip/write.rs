@@ -67,12 +67,7 @@ impl Archive {
         data: &[u8],
         compression: Compression,
     ) -> Result<()> {
-        ensure!(
-            name.len() <= 0xffff,
-            Value("savez"),
-            "got a name of {} bytes, expected at most 65535",
-            name.len()
-        );
+        ensure!(name.len() <= 0xffff, Value("savez"), "name of {} bytes; the maximum is 65535", name.len());
         let size = (header.len() + data.len()) as u64;
         let mut entry = Entry {
             name: name.to_owned(),

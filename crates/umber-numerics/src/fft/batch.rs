@@ -117,7 +117,7 @@ impl LineBatch {
     /// No memory for buffers.
     pub(super) fn no_memory(&self) -> Error {
         let length = self.lengths[0].max(self.lengths[1]);
-        error!(Memory("fft"), "no memory for the buffers of lines of {length} numbers")
+        error!(Memory("fft"), "out of memory for transforms of length {length}")
     }
 
     /// Is every line one piece of memory, on both sides?

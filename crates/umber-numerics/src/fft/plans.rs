@@ -65,7 +65,7 @@ pub(super) trait Real: FftNum + Element + Lane {
             return Ok(Arc::clone(plan));
         }
         let plan = PowerOfTwoPlan::new(algorithm, domain, length)
-            .ok_or_else(|| error!(Memory("fft"), "no memory for the plan of lines of {length} numbers"))?;
+            .ok_or_else(|| error!(Memory("fft"), "out of memory for a plan of length {length}"))?;
         let plan = Arc::new(plan);
         powers.insert((algorithm, domain, length), Arc::clone(&plan));
         Ok(plan)
@@ -120,7 +120,7 @@ fn try_planning<T>(length: usize) -> Result<()> {
     if bytes >= MIN_PROBED_BYTES && room.try_reserve_exact(bytes).is_err() {
         return Err(error!(
             Memory("fft"),
-            "no memory for the plan of lines of {length} numbers, which takes about {bytes} bytes"
+            "out of memory for a plan of length {length}: needs about {bytes} bytes"
         ));
     }
     Ok(())

@@ -35,8 +35,8 @@ fn check(flags: c_int, export: &Export) -> PyResult<()> {
     };
     if refused {
         return Err(refuse(format!(
-            "[buffer] the array is not contiguous as asked: got shape {:?} with steps of {:?} elements, expected a \
-             consumer that takes strides, or a copy",
+            "[buffer] array of shape {:?} and strides {:?} (in elements) is not contiguous; request strides, \
+             or copy it",
             &layout.shape[..],
             &layout.strides[..]
         )));
@@ -100,7 +100,7 @@ unsafe fn release(view: *mut ffi::Py_buffer) {
 /// The view to fill, without an owner, as the protocol requires if the request fails.
 fn to_fill(view: *mut ffi::Py_buffer) -> PyResult<*mut ffi::Py_buffer> {
     if view.is_null() {
-        return Err(PyBufferError::new_err("[buffer] got no view to fill, expected one"));
+        return Err(PyBufferError::new_err("[buffer] missing view to fill"));
     }
     // SAFETY: the caller gives a view to fill.
     unsafe { (*view).obj = std::ptr::null_mut() };
@@ -118,8 +118,8 @@ impl PyArray {
             // Without a format it would take the bits for integers; refused here, it asks for `__array__`.
             None if flags & ffi::PyBUF_FORMAT != 0 && is_numpy_converting() => {
                 return Err(refuse(format!(
-                    "[buffer] the buffer protocol has no format for these elements: got {dtype}, expected DLPack, or \
-                     np.asarray with ml_dtypes"
+                    "[buffer] the buffer protocol has no format for {dtype}; use DLPack, or np.asarray with \
+                     ml_dtypes"
                 )));
             }
             None => name_as_format(dtype),

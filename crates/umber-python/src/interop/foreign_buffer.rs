@@ -43,7 +43,7 @@ impl Copying {
     /// Raise if a copy is necessary but not allowed.
     pub(super) fn allow(self, why: &str) -> PyResult<()> {
         if self == Copying::Never {
-            return Err(refuse(format!("[asarray] {why}: got copy=False, expected copy=None or True")));
+            return Err(refuse(format!("[asarray] {why}, but copy=False")));
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ impl ForeignBuffer {
         let itemsize = self.dtype.size();
         let too_large = || {
             refuse(format!(
-                "[asarray] got memory of shape {:?} and strides {:?}, expected no more than memory can address",
+                "[asarray] shape {:?} and strides {:?} are too large to address",
                 &self.shape[..],
                 self.strides
             ))
@@ -122,7 +122,7 @@ impl ForeignBuffer {
             return Ok(CheckedBuffer { from: self, start, span: 0, offset: 0, action: ImportAction::Empty });
         }
         if self.start.is_null() {
-            return Err(refuse("[asarray] got described memory without an address, expected one".into()));
+            return Err(refuse("[asarray] the described memory has no address".into()));
         }
         let (mut low, mut high) = (0isize, 0isize);
         for (&length, &stride) in self.shape.iter().zip(&self.strides) {
@@ -155,16 +155,15 @@ impl ForeignBuffer {
                     return Ok(());
                 }
                 Err(refuse(format!(
-                    "[asarray] shape, strides and offset reach outside of the memory: got {span} bytes from byte {}, \
-                     expected them among its {} bytes",
+                    "[asarray] shape, strides and offset reach outside the memory: {span} bytes from byte {} \
+                     of {}",
                     first.wrapping_sub(bounds.start).cast_signed(),
                     bounds.len()
                 )))
             }
             Provenance::Untrusted if is_mapped(start.as_ptr(), span) => Ok(()),
             Provenance::Untrusted => Err(refuse(format!(
-                "[asarray] the described memory is not there: got {span} bytes at address {start:p}, expected memory \
-                 of this process"
+                "[asarray] the described memory is not mapped: {span} bytes at address {start:p}"
             ))),
         }
     }
@@ -176,9 +175,9 @@ impl ForeignBuffer {
         let is_aligned = is_multiple(self.start as usize, self.dtype.alignment())
             && axes.all(|(&stride, &n)| n <= 1 || is_multiple(stride.unsigned_abs(), self.dtype.size()));
         if !is_aligned {
-            copying.allow("the elements are not aligned: a copy is needed")?;
+            copying.allow("misaligned elements require a copy")?;
         } else if self.order == ByteOrder::Swapped {
-            copying.allow("the bytes are in the other order: a copy is needed")?;
+            copying.allow("foreign byte order requires a copy")?;
         } else {
             return Ok(if copying == Copying::Always { ImportAction::Copied } else { ImportAction::Shared });
         }

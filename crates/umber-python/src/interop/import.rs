@@ -137,8 +137,7 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     }
     let Some((dtype, order)) = from_struct_format(&format, view.itemsize as usize) else {
         return Err(PyTypeError::new_err(format!(
-            "[asarray] umber has no dtype for these elements: got a buffer of format '{format}' and {} bytes each, \
-             expected those of one of its dtypes",
+            "[asarray] buffer format '{format}' with {} bytes per element is not supported",
             view.itemsize
         )));
     };
@@ -155,9 +154,7 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
         Strides::from_slice(unsafe { std::slice::from_raw_parts(view.strides, ndim) })
     };
     if !view.suboffsets.is_null() {
-        return Err(PyTypeError::new_err(
-            "[asarray] got an indirect buffer (suboffsets), expected a direct one",
-        ));
+        return Err(PyTypeError::new_err("[asarray] indirect buffers (suboffsets) are not supported"));
     }
     let (access, stability) = rights(object, buffer_guard.is_read_only());
     // An object of ctypes is made of any address; others own what they export.
@@ -197,9 +194,7 @@ fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> 
     };
     known.map(|dtype| (dtype, order_of_typestr(&words))).ok_or_else(|| {
         let elements = dtype.as_ref().unwrap_or(typestr);
-        PyTypeError::new_err(format!(
-            "[asarray] umber has no dtype for these elements: got {elements}, expected those of one of its dtypes"
-        ))
+        PyTypeError::new_err(format!("[asarray] elements of type {elements} are not supported"))
     })
 }
 
@@ -224,7 +219,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     let need = |key: &str| {
         get(key)?.ok_or_else(|| {
             PyValueError::new_err(format!(
-                "[asarray] __array_interface__: got one without '{key}', expected typestr, shape and data"
+                "[asarray] __array_interface__ lacks '{key}', expected typestr, shape and data"
             ))
         })
     };
@@ -243,7 +238,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     };
     if strides.len() != shape.len() {
         return Err(PyValueError::new_err(format!(
-            "[asarray] got an array interface with {} strides and a shape of {} axes, expected one for each axis",
+            "[asarray] array interface has {} strides for {} axes, expected one per axis",
             strides.len(),
             shape.len()
         )));
@@ -289,9 +284,7 @@ fn from_method(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
         keywords.set_item("copy", false)?;
         match object.call_method("__array__", (), Some(&keywords)) {
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
-                return copying
-                    .allow("__array__ of the object cannot do without: a copy is needed")
-                    .map(|()| None);
+                return copying.allow("__array__ of the object requires a copy").map(|()| None);
             }
             made => made?,
         }
@@ -367,7 +360,7 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
     }
     if object.hasattr("__cuda_array_interface__")? {
         return Err(refuse(
-            "[asarray] the CPU cannot read the memory of a CUDA device: got __cuda_array_interface__ alone, expected \
+            "[asarray] the CPU cannot read CUDA memory: the object has only __cuda_array_interface__, expected \
              memory of the CPU"
                 .into(),
         ));
@@ -446,7 +439,7 @@ fn asarray(
     let is_free = copying != Copying::Never && !a.is_instance_of::<PyArray>();
     match stream {
         Some(StreamArg(stream)) if stream.device != made.device() => {
-            copying.allow("memory of another device needs a copy")?;
+            copying.allow("memory of another device requires a copy")?;
             made.on(stream)
         }
         None if is_free => made.placed(),
@@ -462,7 +455,7 @@ fn shared_or_copied(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let cast = |array: &Array, dtype: DType| {
-        copying.allow("a conversion to another dtype needs a copy")?;
+        copying.allow("conversion to another dtype requires a copy")?;
         record_on(stream, || ops::astype(array, dtype)).map(NewArray::from)
     };
     if let Ok(array) = a.cast::<PyArray>() {
@@ -475,7 +468,7 @@ fn shared_or_copied(
     // A conversion is a copy already.
     let sharing = if dtype.is_some() && copying == Copying::Always { Copying::IfNeeded } else { copying };
     let Some(shared) = crate::convert::shared(a, sharing)? else {
-        copying.allow("a Python number or sequence has no memory to share: a copy is needed")?;
+        copying.allow("a Python number or sequence requires a copy")?;
         return crate::convert::array_of(a, dtype).map(NewArray::from);
     };
     match beside(dtype, shared.dtype()) {
@@ -542,7 +535,7 @@ fn taken(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<NewArray> {
     match crate::convert::shared(a, copying)? {
         Some(array) => Ok(NewArray::sharing(array)),
         None => Err(PyTypeError::new_err(format!(
-            "[from_numpy] got elements of {}, expected a type that umber has a dtype for",
+            "[from_numpy] elements of type {} are not supported",
             a.getattr("dtype")?
         ))),
     }

@@ -186,7 +186,8 @@ impl ArrayFlags {
             "FA" | "FARRAY" => self.fnc() && self.writeable,
             other => {
                 return Err(PyKeyError::new_err(format!(
-                    "[flags] got '{other}', expected the name of a flag of NumPy's arrays, such as 'C_CONTIGUOUS'"
+                    "[flags] unknown flag '{other}', expected the name of a NumPy array flag, such as \
+                     'C_CONTIGUOUS'"
                 )));
             }
         })

@@ -93,10 +93,9 @@ impl PyArray {
         match (same, copy) {
             (true, Some(true)) => view.call_method0("copy"),
             (true, _) => Ok(view),
-            (false, Some(false)) => Err(refuse(
-                "[__array__] a conversion to another dtype needs a copy: got copy=False, expected copy=None or True"
-                    .into(),
-            )),
+            (false, Some(false)) => {
+                Err(refuse("[__array__] conversion to another dtype requires a copy, but copy=False".into()))
+            }
             (false, _) => view.call_method1("astype", (dtype,)),
         }
     }
@@ -123,8 +122,8 @@ impl PyArray {
         let dtype = slf.get().get().dtype();
         let Some(typestr) = typestr(dtype) else {
             return Err(PyAttributeError::new_err(format!(
-                "[__array_interface__] the array interface has no type for these elements: got {dtype}, expected \
-                 DLPack, or np.asarray with ml_dtypes"
+                "[__array_interface__] the array interface has no type for {dtype}; use DLPack, or \
+                 np.asarray with ml_dtypes"
             )));
         };
         // The interface has no release: the consumer keeps this object alive, which keeps the memory it told of.
@@ -174,7 +173,7 @@ fn dtype_of_numpy<'py>(
     numpy.call_method1("dtype", (dtype,)).map_err(|error| {
         let py = dtype.py();
         let got = dtype.get_type().name().map_or_else(|_| "another type".into(), |name| name.to_string());
-        let made = PyTypeError::new_err(format!("dtype: got {got}, expected a dtype of NumPy's"));
+        let made = PyTypeError::new_err(format!("dtype: got {got}, expected a NumPy dtype"));
         made.set_cause(py, Some(error));
         made
     })
@@ -191,8 +190,8 @@ fn of_ml_dtypes<'py>(array: &Bound<'py, PyArray>, dtype: DType) -> PyResult<Boun
     let py = array.py();
     let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
         PyTypeError::new_err(format!(
-            "[__array__] NumPy has no such elements: got {dtype}, expected ml_dtypes to be installed, or \
-             .astype(umber.core.float32) first"
+            "[__array__] NumPy has no dtype {dtype}; install ml_dtypes, or call .astype(umber.core.float32) \
+             first"
         ))
     })?;
     let bits = whole(Bound::new(py, Bits::new(array))?.as_any())?;

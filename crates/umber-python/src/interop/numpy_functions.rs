@@ -108,7 +108,7 @@ fn name_of(function: &Bound<'_, PyAny>, protocol: &str) -> PyResult<String> {
     let name = function.getattr("__name__").and_then(|name| name.extract());
     name.or_else(|_| {
         Err(PyTypeError::new_err(format!(
-            "[{protocol}] got {}, expected a function of NumPy's",
+            "[{protocol}] got {}, expected a NumPy function",
             function.get_type().name()?
         )))
     })
@@ -196,14 +196,14 @@ fn store<'py>(out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<(
     let (now, value) = (array.get().get(), convert::array(result, None)?);
     if now.shape() != value.shape() {
         return Err(PyValueError::new_err(format!(
-            "[out] got an array of shape {} for a result of shape {}, expected the same shape",
+            "[out] out has shape {}, but the result has shape {}",
             now.shape(),
             value.shape()
         )));
     }
     if value.dtype().kind() > now.dtype().kind() {
         return Err(PyTypeError::new_err(format!(
-            "[out] got an array of {} for a result of {}, expected one of the same kind",
+            "[out] out of dtype {} cannot store a result of {}",
             now.dtype(),
             value.dtype()
         )));

@@ -104,14 +104,14 @@ fn load<'py>(
         Loaded::Npy(array) if !return_metadata => return Ok(NewArray::from(array).object(py)?.into_any()),
         Loaded::Npy(_) => {
             return Err(PyValueError::new_err(format!(
-                "[load] {}: got return_metadata=True for an npy file, expected one that has metadata",
+                "[load] {}: npy files have no metadata; drop return_metadata=True",
                 source.name()
             )));
         }
         Loaded::Npz(contents) => {
             if contents.arrays.is_empty() && !contents.texts.is_empty() && !return_metadata {
                 return Err(PyValueError::new_err(format!(
-                    "[load] {}: got an npz file that holds only texts, expected arrays: return_metadata=True gives texts",
+                    "[load] {}: the npz file holds only strings; pass return_metadata=True to read them",
                     source.name()
                 )));
             }

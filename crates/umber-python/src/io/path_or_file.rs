@@ -30,7 +30,7 @@ pub(super) fn place(op: &str, file: &Bound<'_, PyAny>, method: &str) -> PyResult
         Ok(path) => return Ok(PathOrFile::Path(path)),
         Err(error) if error.is_instance_of::<PyUnicodeEncodeError>(py) => {
             return Err(PyValueError::new_err(format!(
-                "[{op}] file: got {}, expected a name that the file system can say",
+                "[{op}] file: {} is not a valid file name",
                 shortened(file)
             )));
         }
@@ -42,9 +42,7 @@ pub(super) fn place(op: &str, file: &Bound<'_, PyAny>, method: &str) -> PyResult
     }
     let io = py.import("io")?;
     if file.is_instance(&io.getattr("TextIOBase")?)? {
-        return Err(PyTypeError::new_err(format!(
-            "[{op}] file: got a file open in text mode, expected one open in binary mode"
-        )));
+        return Err(PyTypeError::new_err(format!("[{op}] file must be open in binary mode, not text mode")));
     }
     if file.hasattr(method)? {
         return Ok(PathOrFile::Object(file.clone().unbind()));
@@ -117,7 +115,7 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
         match data.cast::<PyBytes>() {
             Ok(bytes) => grown(Vec::new(), bytes.as_bytes()),
             Err(_) => Err(PyTypeError::new_err(format!(
-                "[load] file: got {} from its read(), expected bytes",
+                "[load] read() of file returned {}, expected bytes",
                 data.get_type().name()?
             ))),
         }
@@ -158,7 +156,7 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
 fn grown(mut bytes: Vec<u8>, more: &[u8]) -> PyResult<Vec<u8>> {
     bytes.try_reserve(more.len()).map_err(|_| {
         PyMemoryError::new_err(format!(
-            "[load] no memory for the bytes of a file: got more than {} of them",
+            "[load] out of memory reading a file: more than {} bytes",
             bytes.len()
         ))
     })?;
@@ -214,22 +212,20 @@ pub(super) fn put(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResul
         // Unbuffered files may write a part; other objects need not return a number.
         let taken = if written.is_none() {
             if file.bind(py).is_instance(&py.import("io")?.getattr("RawIOBase")?)? {
-                return Err(PyBlockingIOError::new_err(
-                    "the file would make its writer wait: got nothing written, expected a file that blocks",
-                ));
+                return Err(PyBlockingIOError::new_err("non-blocking files are not supported"));
             }
             bytes.len()
         } else {
             let count: usize = written.extract().map_err(|_| {
                 PyTypeError::new_err(format!(
-                    "file: got {} from its write(), expected the number of bytes that it took, or None",
+                    "write() of file returned {}, expected the number of bytes written, or None",
                     shortened(&written)
                 ))
             })?;
             count.min(bytes.len())
         };
         if taken == 0 {
-            return Err(PyOSError::new_err("the file takes no more bytes: got 0 written, expected more"));
+            return Err(PyOSError::new_err("the file accepted 0 bytes"));
         }
         bytes = &bytes[taken..];
     }

@@ -39,7 +39,7 @@ fn write(
     let place = place(op, file, "write")?;
     if let Some(progress) = progress.as_ref().filter(|progress| !progress.is_callable()) {
         return Err(PyTypeError::new_err(format!(
-            "[{op}] progress: got {}, expected a function of the bytes that are written and of all bytes",
+            "[{op}] progress: got {}, expected a function of the bytes written and the total bytes",
             progress.get_type().name()?
         )));
     }
@@ -89,9 +89,7 @@ fn text_of(op: &str, what: &str, text: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     text.extract().map_err(|_| {
         let got = shortened(text);
-        PyValueError::new_err(format!(
-            "[{op}] {what}: got {got}, expected characters without lone surrogates"
-        ))
+        PyValueError::new_err(format!("[{op}] {what}: {got} contains a lone surrogate"))
     })
 }
 
@@ -180,7 +178,7 @@ fn write_npz(
         let name = format!("arr_{i}");
         if arrays.iter().any(|(other, _)| *other == name) {
             return Err(PyValueError::new_err(format!(
-                "[{op}] got the name {name} for an array given by position and one given by name, expected another name"
+                "[{op}] the name {name} is used by a positional and a keyword argument"
             )));
         }
         let array = array_of(op, &name, &value)?;
@@ -423,7 +421,7 @@ fn list_of(name: &str, list: &Bound<'_, PyList>, depth: u32) -> PyResult<Value> 
     const DEEPEST: u32 = 64;
     if depth == DEEPEST {
         return Err(PyValueError::new_err(format!(
-            "[save_gguf] metadata '{name}': got lists in lists {DEEPEST} deep, expected fewer"
+            "[save_gguf] metadata '{name}' is nested deeper than {DEEPEST} levels"
         )));
     }
     let what = format!("metadata '{name}'");
@@ -437,7 +435,7 @@ fn list_of(name: &str, list: &Bound<'_, PyList>, depth: u32) -> PyResult<Value> 
         }
         if entry.is_instance_of::<PyString>() || crate::args::number(&entry)?.is_some() {
             return Err(PyTypeError::new_err(format!(
-                "[save_gguf] {what}: got a list with {}, expected texts only, or arrays and lists only",
+                "[save_gguf] {what}: list contains {}, expected only strings, or only arrays and lists",
                 shortened(&entry)
             )));
         }

@@ -87,7 +87,7 @@ fn apply_along_axis<'py>(
     let axis = normalize_axis("apply_along_axis", axis, arr.ndim()).or_raise()?;
     if arr.size() == 0 {
         return Err(PyValueError::new_err(format!(
-            "[apply_along_axis] got an array of shape {}, expected at least one element",
+            "[apply_along_axis] array must not be empty, got shape {}",
             arr.shape()
         )));
     }
@@ -98,7 +98,7 @@ fn apply_along_axis<'py>(
     let returned = func1d.call(PyTuple::new(py, arguments)?, kwargs)?;
     let Some(returned) = from_object(&returned, None)? else {
         return Err(PyTypeError::new_err(format!(
-            "[apply_along_axis] got {} from the function, expected an array or a number",
+            "[apply_along_axis] the function returned {}, expected an array or a number",
             returned.get_type().name()?
         )));
     };
@@ -257,7 +257,7 @@ fn piecewise<'py>(
     }
     if pieces.len() != conditions.len() {
         return Err(PyValueError::new_err(format!(
-            "[piecewise] funclist: got {} functions for {} conditions, expected as many or one more",
+            "[piecewise] got {0} functions for {1} conditions, expected as many as conditions, or one more",
             pieces.len(),
             conditions.len()
         )));

@@ -259,7 +259,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DotAxes {
             && length != 2
         {
             return Err(PyValueError::new_err(format!(
-                "[tensordot] got {length} lists of axes, expected one for each of two arrays"
+                "[tensordot] got {length} lists of axes, expected two"
             )));
         }
         match object.extract::<Vec<Ints>>() {
@@ -315,15 +315,16 @@ fn tensordot(a: Operand, b: Operand, axes: DotAxes, stream: Option<StreamArg>) -
     let dot = |axes: &DotAxes| match axes {
         DotAxes::Count(count) => match usize::try_from(*count) {
             Ok(count) => ops::tensordot_count(&a, &b, count),
-            Err(_) => {
-                Err(umber_core::types::error!(Value("tensordot"), "got {count} axes, expected 0 or more"))
-            }
+            Err(_) => Err(umber_core::types::error!(
+                Value("tensordot"),
+                "number of axes must not be negative, got {count}"
+            )),
         },
         DotAxes::Lists(lists) => match &lists[..] {
             [left, right] => ops::tensordot(&a, &b, left.as_slice(), right.as_slice()),
             other => Err(umber_core::types::error!(
                 Value("tensordot"),
-                "got {} lists of axes, expected one for each of two arrays",
+                "got {} lists of axes, expected two",
                 other.len()
             )),
         },
@@ -407,7 +408,7 @@ fn letter(number: &Bound<'_, PyAny>) -> PyResult<String> {
     let at = index(number)?;
     let letters = ('A'..='Z').chain('a'..='z');
     letters.into_iter().nth(usize::try_from(at).unwrap_or(usize::MAX)).map(String::from).ok_or_else(|| {
-        PyValueError::new_err(format!("[einsum] got index {at}, expected 0 to 51 or an ellipsis"))
+        PyValueError::new_err(format!("[einsum] index {at} is out of range, expected 0 to 51 or an ellipsis"))
     })
 }
 
@@ -429,7 +430,7 @@ fn subscripted(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResul
             let class =
                 list.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
             PyTypeError::new_err(format!(
-                "got {class}, expected a string, or a list of numbers behind each array"
+                "got {class}, expected a string, or a list of numbers after each array"
             ))
         })?;
         numbers.map(|number| letter(&number?)).collect::<PyResult<Vec<String>>>().map(|all| all.concat())

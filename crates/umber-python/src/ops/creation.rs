@@ -343,11 +343,9 @@ fn dtype_of_filling(vals: &Operand, dtype: DtypeArg) -> DType {
 fn one_filling(op: &str, vals: Option<Operand>, fill_value: Option<Operand>) -> PyResult<Operand> {
     match (vals, fill_value) {
         (Some(value), None) | (None, Some(value)) => Ok(value),
-        (None, None) => {
-            Err(PyTypeError::new_err(format!("[{op}] got no value, expected vals or fill_value")))
-        }
+        (None, None) => Err(PyTypeError::new_err(format!("[{op}] missing value: pass vals or fill_value"))),
         (Some(_), Some(_)) => Err(PyTypeError::new_err(format!(
-            "[{op}] got the value under both of its names, expected vals or fill_value"
+            "[{op}] vals and fill_value are the same argument; pass only one"
         ))),
     }
 }
@@ -635,22 +633,20 @@ fn arange<'py>(
     let given = |value: Option<Bound<'py, PyAny>>| value.filter(|value| !value.is_none());
     let (start, stop, step) = (given(start), given(stop), given(step));
     let dtype = match (given(fourth), dtype) {
-        (Some(_), Some(_)) => return Err(PyTypeError::new_err("[arange] got the argument dtype twice")),
+        (Some(_), Some(_)) => return Err(PyTypeError::new_err("[arange] dtype is given twice")),
         (Some(fourth), None) => Some(fourth.extract()?),
         (None, dtype) => dtype,
     };
     // A single number is `stop` only if it is positional.
     if args.is_empty() && start.is_some() && stop.is_none() {
-        return Err(PyTypeError::new_err(
-            "[arange] got a start but no stop, expected arange(stop) or arange(start, stop)",
-        ));
+        return Err(PyTypeError::new_err("[arange] missing stop: call arange(stop) or arange(start, stop)"));
     }
     let (first, last) = match (&start, &stop) {
         (Some(start), Some(stop)) => (bound("arange", "start", start)?, bound("arange", "stop", stop)?),
         (None, Some(stop)) | (Some(stop), None) => (Scalar::Int(0), bound("arange", "stop", stop)?),
         (None, None) => {
             return Err(PyTypeError::new_err(
-                "[arange] got no end, expected arange(stop) or arange(start, stop)",
+                "[arange] missing stop: call arange(stop) or arange(start, stop)",
             ));
         }
     };

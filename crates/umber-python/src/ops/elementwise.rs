@@ -2958,7 +2958,7 @@ fn clip(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     if a_min.is_some() && min.is_some() || a_max.is_some() && max.is_some() {
-        return Err(PyTypeError::new_err("[clip] got a limit under both of its names, expected it once"));
+        return Err(PyTypeError::new_err("[clip] a limit is given under both of its names; pass only one"));
     }
     let a = a.alone();
     let (low, high) = (limit(a_min.or(min), &a, Side::Left)?, limit(a_max.or(max), &a, Side::Right)?);

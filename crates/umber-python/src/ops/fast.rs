@@ -171,7 +171,7 @@ fn rope(
         (base, _) => {
             let given = if base.is_some() { "both" } else { "neither" };
             return Err(PyValueError::new_err(format!(
-                "[rope] got {given} of base and freqs, expected one of them"
+                "[rope] got {given} of base and freqs, expected exactly one"
             )));
         }
     };
@@ -452,8 +452,8 @@ fn gated_delta_update(
 /// The error for a kernel in the language of a device that umber does not have.
 fn no_device(op: &str, language: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
-        "[{op}] got a kernel in {language} on a CPU, which cannot run it, expected umber.core.fast.kernel, which makes one of \
-         a Python function, or plain operations"
+        "[{op}] {language} kernels cannot run on a CPU; use umber.core.fast.kernel with a Python function, \
+         or plain operations"
     ))
 }
 

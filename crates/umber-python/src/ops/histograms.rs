@@ -69,7 +69,7 @@ fn bins_of(op: &str, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyRe
         return BinRule::from_name(name).map(|rule| Bins::Suited(rule, range)).ok_or_else(|| {
             let names: Vec<&str> = BinRule::ALL.iter().map(|(_, name)| *name).collect();
             PyValueError::new_err(format!(
-                "[{op}] got bins '{name}', expected their number, their edges or one of {}",
+                "[{op}] got bins '{name}', expected a number, edges or one of {}",
                 names.join(", ")
             ))
         });
@@ -151,7 +151,7 @@ fn histogram(
     let (a, weights) = (a.alone(), weights.map(Operand::alone));
     if matches!(bins, Bins::Suited(..)) && weights.is_some() {
         return Err(PyTypeError::new_err(
-            "[histogram] got a rule for the bins and weights, which no rule knows of",
+            "[histogram] bin rules do not support weights; pass the number of bins or their edges",
         ));
     }
     let (counts, edges) = compute(py, stream, || ops::histogram(&a, &bins, weights.as_ref(), density))?;

@@ -602,7 +602,7 @@ impl PyArray {
         };
         if value.size() != 1 {
             return Err(PyValueError::new_err(format!(
-                "[fill] got a value of shape {}, expected a single number",
+                "[fill] value must be a scalar, got shape {}",
                 value.shape()
             )));
         }

@@ -38,9 +38,7 @@ fn check_weighted(op: &str, method: QuantileMethod) -> PyResult<()> {
     if method == QuantileMethod::InvertedCdf {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!(
-        "[{op}] method: got weights with another than 'inverted_cdf', expected that, which alone takes them"
-    )))
+    Err(PyValueError::new_err(format!("[{op}] weights require method='inverted_cdf'")))
 }
 
 /// Functions of an array and of probabilities or percentages.

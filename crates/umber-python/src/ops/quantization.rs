@@ -34,9 +34,9 @@ fn maybe_quantized<'a>(
 ) -> PyResult<MaybeQuantized<'a>> {
     match scales {
         Some(scales) => Ok(MaybeQuantized::Stored(Quantized { words, scales, biases: None, how })),
-        None if words.dtype() == DType::UInt32 => Err(PyValueError::new_err(format!(
-            "[{op}] got w of dtype uint32 without scales, expected the scales it was quantised with"
-        ))),
+        None if words.dtype() == DType::UInt32 => {
+            Err(PyValueError::new_err(format!("[{op}] w of dtype uint32 requires scales")))
+        }
         None => Ok(MaybeQuantized::Numbers(words, how)),
     }
 }
@@ -51,7 +51,7 @@ fn global_scales<'a>(
         (Some(x), Some(w)) => Ok(Some(GlobalScales { x, w })),
         (None, None) => Ok(None),
         _ => Err(PyValueError::new_err(format!(
-            "[{op}] got one of global_scale_x and global_scale_w, expected both or neither"
+            "[{op}] global_scale_x and global_scale_w must be given together"
         ))),
     }
 }

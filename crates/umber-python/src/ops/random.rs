@@ -30,10 +30,10 @@ fn bits_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
         let got = shortened(seed);
         if error.is_instance_of::<PyOverflowError>(seed.py()) {
             return PyValueError::new_err(format!(
-                "[random.{op}] got the seed {got}, expected an integer from 0 to 2**64 - 1"
+                "[random.{op}] seed must be between 0 and 2**64 - 1, got {got}"
             ));
         }
-        PyTypeError::new_err(format!("[random.{op}] got {got} as seed, expected an integer"))
+        PyTypeError::new_err(format!("[random.{op}] seed must be an integer, got {got}"))
     })
 }
 
@@ -152,7 +152,7 @@ fn check_scale(scale: Option<&Operand>) -> PyResult<()> {
         && !matches!(value, umber_core::Scalar::Complex(..))
         && value.as_f64() < 0.0
     {
-        return Err(PyValueError::new_err(format!("scale: got {}, expected 0 or more", value.as_f64())));
+        return Err(PyValueError::new_err(format!("scale must not be negative, got {}", value.as_f64())));
     }
     Ok(())
 }
@@ -700,7 +700,7 @@ fn categorical(
     let samples = match (&shape, num_samples) {
         (Some(_), Some(_)) => {
             return Err(pyo3::exceptions::PyValueError::new_err(
-                "[categorical] got both shape and num_samples, expected at most one",
+                "[categorical] shape and num_samples are mutually exclusive",
             ));
         }
         (Some(shape), None) => Samples::Shape(shape.as_slice()),
@@ -911,7 +911,9 @@ fn choice(
     size: Option<Ints>,
 ) -> PyResult<NewArray> {
     if shape.is_some() && size.is_some() {
-        return Err(PyTypeError::new_err("[choice] got the shape under both of its names, expected it once"));
+        return Err(PyTypeError::new_err(
+            "[choice] the shape is given under both of its names; pass only one",
+        ));
     }
     let shape = shape.or(size);
     let replacement = if replace { Replacement::With } else { Replacement::Without };

@@ -47,7 +47,7 @@ impl RandomState {
             return Err(no_such_key(index));
         }
         let key = key.cast::<PyArray>().map_err(|_| {
-            PyTypeError::new_err(format!("[random.state] got {}, expected the array of a key", class_of(key)))
+            PyTypeError::new_err(format!("[random.state] got {}, expected a key array", class_of(key)))
         })?;
         random::set_state(key.get().get()).or_raise()
     }
@@ -59,7 +59,7 @@ fn keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 fn no_such_key(index: isize) -> PyErr {
-    PyIndexError::new_err(format!("[random.state] got index {index}, expected 0: it holds one key"))
+    PyIndexError::new_err(format!("[random.state] index {index} is out of bounds: the state holds one key"))
 }
 
 /// Global random state: a sequence of one array, the key.
@@ -125,7 +125,7 @@ fn shown_state<'py>(random: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 fn assign_state(_random: &Bound<'_, PyAny>, saved: &Bound<'_, PyAny>) -> PyResult<()> {
     if saved.is_instance_of::<RandomState>() {
         return Err(PyValueError::new_err(
-            "[random.state] got random.state itself, which is the state now and not as it was; save its key with \
+            "[random.state] cannot restore random.state from itself; save its key with \
              saved = list(random.state), and assign that",
         ));
     }
@@ -133,7 +133,7 @@ fn assign_state(_random: &Bound<'_, PyAny>, saved: &Bound<'_, PyAny>) -> PyResul
     let key = if is_sequence && saved.len()? == 1 { saved.get_item(0)? } else { saved.clone() };
     let key = key.cast::<PyArray>().map_err(|_| {
         PyTypeError::new_err(format!(
-            "[random.state] got {}, expected the array of a key, or a list of one",
+            "[random.state] got {}, expected a key array or a list of one",
             class_of(saved)
         ))
     })?;

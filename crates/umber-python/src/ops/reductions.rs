@@ -964,8 +964,7 @@ fn unwrap(
 ) -> PyResult<NewArray> {
     let p = p.alone();
     let period = period.map_or(Ok(Some(Scalar::Float(std::f64::consts::TAU))), number)?;
-    let period =
-        period.ok_or_else(|| PyTypeError::new_err("[unwrap] period: got None, expected a number"))?;
+    let period = period.ok_or_else(|| PyTypeError::new_err("[unwrap] period must be a number, not None"))?;
     record_on(stream, || ops::unwrap(&p, discont, axis, period)).map(NewArray::from)
 }
 

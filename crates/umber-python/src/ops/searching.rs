@@ -174,7 +174,7 @@ fn select(
     let (x, y) = match (x, y) {
         (Some(x), Some(y)) => Operand::pair(x, y)?,
         (None, None) => return nonzero(py, condition, stream).map(Bound::into_any),
-        _ => return Err(PyTypeError::new_err("[where] got one of x and y, expected both or neither")),
+        _ => return Err(PyTypeError::new_err("[where] x and y must be given together")),
     };
     let condition = condition.alone();
     let picked = record_on(stream, || ops::select(&condition, &x, &y))?;

@@ -88,7 +88,7 @@ fn unique<'py>(
         None => UniqueSize::Found,
         Some(size) => UniqueSize::Fixed {
             size: usize::try_from(size).map_err(|_| {
-                PyValueError::new_err(format!("[unique] got size {size}, expected none negative"))
+                PyValueError::new_err(format!("[unique] size must not be negative, got {size}"))
             })?,
             fill: fill_value.map(|fill| fill.beside(&a)).transpose()?,
         },

@@ -34,9 +34,7 @@ pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
     let mut list = Vec::new();
     for item in items {
         if list.len() == MAX_ARRAYS {
-            return Err(PyValueError::new_err(format!(
-                "[{op}] got more than {MAX_ARRAYS} arrays, expected fewer"
-            )));
+            return Err(PyValueError::new_err(format!("[{op}] more than {MAX_ARRAYS} arrays")));
         }
         list.push(item?.extract::<Operand>()?.alone());
     }
@@ -94,8 +92,7 @@ fn reshape(
         if a.storage().is_some_and(|storage| storage.layout().reshape(reshaped.shape()).is_none()) {
             return Err(to_exception(umber_core::types::error!(
                 Buffer("reshape"),
-                "strides cannot say shape {} of an array of shape {}: got copy=False, expected copy=None or \
-                 True",
+                "reshaping {1} to {0} requires a copy, but copy=False",
                 reshaped.shape(),
                 a.shape()
             )));
@@ -915,9 +912,9 @@ fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) 
 fn in_range<T>(py: Python<'_>, read: PyResult<T>) -> PyResult<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_instance_of::<PyOverflowError>(py) => Err(PyOverflowError::new_err(
-            "[pad] pad_width: got an integer beyond 64 bits, expected one that fits them",
-        )),
+        Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
+            Err(PyOverflowError::new_err("[pad] pad_width does not fit 64 bits"))
+        }
         Err(_) => Ok(None),
     }
 }
@@ -932,7 +929,7 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
         && length > ndim.max(2)
     {
         return Err(PyValueError::new_err(format!(
-            "[pad] got {length} widths, expected one, a pair, or a pair an axis"
+            "[pad] got {length} widths, expected one, a pair, or a pair per axis"
         )));
     }
     if let Some(flat) = in_range(given.py(), given.extract::<Vec<i64>>())? {
@@ -941,7 +938,7 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
             [before, after] => Ok(vec![(before, after); ndim]),
             [] if ndim == 0 => Ok(Vec::new()),
             _ => Err(PyValueError::new_err(format!(
-                "[pad] got {} widths, expected one, a pair, or a pair an axis",
+                "[pad] got {} widths, expected one, a pair, or a pair per axis",
                 flat.len()
             ))),
         };
@@ -951,13 +948,13 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
             && length > 2
         {
             return Err(PyValueError::new_err(format!(
-                "[pad] pad_width: got {length} widths for an axis, expected one before and one after"
+                "[pad] got {length} widths for an axis, expected one before and one after"
             )));
         }
     }
     let Some(pairs) = in_range(given.py(), given.extract::<Vec<Vec<i64>>>())? else {
         return Err(PyTypeError::new_err(format!(
-            "[pad] pad_width: got {}, expected an integer, a pair of integers, or a pair an axis",
+            "[pad] pad_width: got {}, expected an integer, a pair of integers, or a pair per axis",
             given.get_type().name()?
         )));
     };
@@ -967,7 +964,7 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
             [both] => Ok((both, both)),
             [before, after] => Ok((before, after)),
             _ => Err(PyValueError::new_err(format!(
-                "[pad] pad_width: got {} widths for an axis, expected one before and one after",
+                "[pad] got {} widths for an axis, expected one before and one after",
                 pair.len()
             ))),
         })

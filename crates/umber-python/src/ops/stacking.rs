@@ -163,9 +163,7 @@ fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Blocks> {
         return Ok(Blocks::Array(value.extract::<Operand>()?.alone()));
     };
     if depth > 64 {
-        return Err(PyValueError::new_err(
-            "[block] got lists nested deeper than 64 levels, expected at most those",
-        ));
+        return Err(PyValueError::new_err("[block] lists are nested deeper than 64 levels"));
     }
     Ok(Blocks::List(items.iter().map(|item| nested(&item, depth + 1)).collect::<PyResult<_>>()?))
 }

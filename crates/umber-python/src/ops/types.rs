@@ -294,9 +294,9 @@ fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
         let weak = found.map_or(value.default_dtype(), |found| value.weak_dtype(found));
         found = Some(found.map_or(weak, |found| promote(found, weak)));
     }
-    found.map(PyDtype).ok_or_else(|| {
-        to_exception(error!(Value("result_type"), "got nothing, expected at least one array or dtype"))
-    })
+    found
+        .map(PyDtype)
+        .ok_or_else(|| to_exception(error!(Value("result_type"), "needs at least one array or dtype")))
 }
 
 /// Test whether promotion converts a dtype to another.
@@ -393,8 +393,7 @@ impl FloatInfo {
             other => {
                 return Err(to_exception(error!(
                     Type("finfo"),
-                    "got the dtype {other}, which is not inexact, \
-                 expected one of floating point"
+                    "dtype must be floating-point or complex, not {other}"
                 )));
             }
         };
@@ -510,7 +509,7 @@ impl IntegerInfo {
             Kind::Bool | Kind::Float | Kind::Complex => {
                 return Err(to_exception(error!(
                     Type("iinfo"),
-                    "got the dtype {dtype}, expected one of integers"
+                    "dtype must be an integer dtype, not {dtype}"
                 )));
             }
         };

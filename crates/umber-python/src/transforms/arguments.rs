@@ -74,22 +74,16 @@ impl Chosen {
         let mut found: Vec<usize> = Vec::new();
         for number in numbers {
             let number = usize::try_from(number).map_err(|_| {
-                PyValueError::new_err(format!(
-                    "[{op}] argnums: got {number}, expected the number of an argument, counted from 0"
-                ))
+                PyValueError::new_err(format!("[{op}] argnums must not be negative, got {number}"))
             })?;
             if found.contains(&number) {
-                return Err(PyValueError::new_err(format!(
-                    "[{op}] argnums: got {number} twice, expected every argument once"
-                )));
+                return Err(PyValueError::new_err(format!("[{op}] duplicate {number} in argnums")));
             }
             found.push(number);
         }
         for (i, name) in argnames.iter().enumerate() {
             if argnames[..i].contains(name) {
-                return Err(PyValueError::new_err(format!(
-                    "[{op}] argnames: got '{name}' twice, expected every name once"
-                )));
+                return Err(PyValueError::new_err(format!("[{op}] duplicate '{name}' in argnames")));
             }
         }
         let single = found.len() == 1;
@@ -108,7 +102,7 @@ impl Chosen {
         for &argnum in &self.argnums {
             if argnum >= args.len() {
                 return Err(PyValueError::new_err(format!(
-                    "[{op}] argnums: got {argnum} for a call with {} positional arguments, expected one of them",
+                    "[{op}] argnums contains {argnum}, but the call has {} positional arguments",
                     args.len()
                 )));
             }
@@ -118,7 +112,7 @@ impl Chosen {
             let is_it = |given: &Bound<'_, PyAny>| given.eq(name).unwrap_or(false);
             let Some(place) = names.iter().position(is_it) else {
                 return Err(PyValueError::new_err(format!(
-                    "[{op}] argnames: got '{name}' for a call without it, expected one of the call's keywords"
+                    "[{op}] argnames contains '{name}', but the call has no such keyword"
                 )));
             };
             places.push(args.len() + place);
@@ -142,7 +136,7 @@ impl Chosen {
         tree.visit_places(&PytreePath::Root(root), &mut |leaf, place| match leaf {
             Pytree::Array(array) if !array.get().get().dtype().is_complex() => Err(to_exception(error!(
                 Type(self.op),
-                "holomorphic: got {} for {}, expected a complex dtype",
+                "holomorphic requires complex arguments, got {} for {}",
                 array.get().get().dtype(),
                 place.text(py)
             ))),

@@ -4,7 +4,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use umber_core::types::error;
-use umber_core::types::shape::within;
 
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
@@ -388,7 +387,8 @@ impl PyRules {
         let (tangents, others) = tangents.split_at(self.positional);
         if let Some(index) = others.iter().position(Option::is_some) {
             return Err(PyValueError::new_err(format!(
-                "[{OP}] {} has a tangent, which jvp rules get for positional arguments only; pass it by position",
+                "[{OP}] {} has a tangent, which jvp rules get for positional arguments only; pass it by \
+                 position",
                 self.keyword(py, index)
             )));
         }
@@ -427,7 +427,7 @@ impl PyRules {
         let returned = self.call(self.rules.vmap.as_ref(), given, &arrays(keywords), py)?;
         let pair = returned.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2).ok_or_else(|| {
             PyValueError::new_err(format!(
-                "[{OP}] the vmap rule gave {}, expected a tuple with 2 items: the outputs and their axes",
+                "[{OP}] the vmap rule returned {}, expected a pair (outputs, axes)",
                 class_of(&returned)
             ))
         })?;
@@ -452,10 +452,9 @@ impl PyRules {
                 Some(axis) => Batched::yes(to_front(&array, axis).map_err(|_| {
                     to_exception(error!(
                         Axis(OP),
-                        "the vmap rule's axes: got {axis} for {} of shape {}, expected {}",
+                        "the vmap rule returned axis {axis}, which is out of bounds for {} of shape {}",
                         self.outputs.place_of(py, place, i),
-                        array.shape(),
-                        within("axis", array.ndim())
+                        array.shape()
                     ))
                 })?),
                 None => Batched { array, batched: false },

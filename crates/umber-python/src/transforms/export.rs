@@ -57,7 +57,7 @@ impl Call {
         let array = |value: &Bound<'_, PyAny>| match value.cast::<PyArray>() {
             Ok(array) => Ok(array.get().get()),
             Err(_) => Err(PyValueError::new_err(format!(
-                "[{op}] got {}, expected arrays one by one and by name, or one tuple and/or dictionary of arrays",
+                "[{op}] got {}, expected arrays, or one tuple and/or dict of arrays",
                 value.get_type().name()?
             ))),
         };
@@ -68,7 +68,7 @@ impl Call {
             .collect::<PyResult<Vec<_>>>()?;
         keywords.sort_by(|a, b| a.0.cmp(&b.0));
         if let Some(pair) = keywords.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(PyTypeError::new_err(format!("[{op}] got '{}' twice, expected it once", pair[0].0)));
+            return Err(PyTypeError::new_err(format!("[{op}] argument '{}' is given twice", pair[0].0)));
         }
         Ok(Call { positional, keywords })
     }
@@ -130,7 +130,8 @@ fn outputs_of(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     let wrong = |what: &Bound<'_, PyAny>| -> PyErr {
         let name = what.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
         PyValueError::new_err(format!(
-            "[export_function] the function returned {name}, expected a single array, or a tuple or list of arrays"
+            "[export_function] the function returned {name}, expected a single array, or a tuple or list of \
+             arrays"
         ))
     };
     if let Ok(array) = returned.cast::<PyArray>() {
@@ -219,9 +220,7 @@ fn export_function(
     let call = Call::of("export_function", args, kwargs)?;
     if file_or_callback.is_callable() {
         if metadata.is_some() {
-            return Err(PyValueError::new_err(
-                "[export_function] metadata goes into a file, got a callback, expected a path",
-            ));
+            return Err(PyValueError::new_err("[export_function] metadata requires a path, not a callback"));
         }
         let exported = trace(py, fun, &call, shapeless)?;
         return tell(py, file_or_callback, &exported);
@@ -406,9 +405,7 @@ impl FunctionExporter {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let closed = || {
-            PyRuntimeError::new_err("[export_function] the file is written already, expected no more calls")
-        };
+        let closed = || PyRuntimeError::new_err("[export_function] the file is already written");
         let call = Call::of("export_function", args, kwargs)?;
         let signature = call.signature();
         match &*self.traces() {
@@ -416,8 +413,7 @@ impl FunctionExporter {
             Some(traces) => {
                 if traces.iter().any(|trace| trace.answers(&signature)) {
                     return Err(PyRuntimeError::new_err(
-                        "[export_function] the function was traced with such arguments before, expected another \
-                         signature: a function cannot be exported twice with the same one",
+                        "[export_function] the function was already exported with this signature",
                     ));
                 }
             }
@@ -624,7 +620,8 @@ impl ImportedFunction {
             let reason = reason.filter_map(|trace| trace.refusal(&signature)).next_back();
             let reason = reason.map_or_else(String::new, |reason| format!("{reason}; "));
             return Err(PyValueError::new_err(format!(
-                "[import_function::call] no imported function matches the arguments: {reason}got {}\nexpected one of\n{}",
+                "[import_function::call] no imported function matches the arguments: {reason}got \
+                 {}\nexpected one of\n{}",
                 listed(&signature),
                 known.join("\n")
             )));
@@ -739,9 +736,7 @@ fn export_to_dot(
         && Pytree::of(&fun)?.arrays().is_empty()
     {
         if kwargs.is_some_and(|names| !names.is_empty()) {
-            return Err(PyTypeError::new_err(
-                "[export_to_dot] got arrays by name beside a function, expected its arguments by place",
-            ));
+            return Err(PyTypeError::new_err("[export_to_dot] arguments of the function must be positional"));
         }
         return function_to_dot(file, &fun, args.get_slice(1, args.len()).as_any());
     }
@@ -767,9 +762,7 @@ fn export_to_dot(
         names.push((name.extract()?, array.get().get()));
     }
     if outputs.is_empty() && !args.is_empty() {
-        return Err(PyValueError::new_err(
-            "[export_to_dot] got no arrays, expected arrays, or nothing for an empty graph",
-        ));
+        return Err(PyValueError::new_err("[export_to_dot] needs at least one array"));
     }
     write_dot(file, export::to_dot(&outputs, &names))
 }

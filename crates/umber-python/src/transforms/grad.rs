@@ -40,11 +40,11 @@ impl GradFunction {
         match first.cast_into::<PyArray>() {
             Ok(value) if value.get().get().ndim() == 0 => Ok(value),
             Ok(value) => Err(PyValueError::new_err(format!(
-                "[{op}] the function's result: got an array of shape {}, expected {wanted}",
+                "[{op}] the function must return {wanted}, got an array of shape {}",
                 value.get().get().shape()
             ))),
             Err(_) => Err(PyValueError::new_err(format!(
-                "[{op}] the function's result: got {}, expected {wanted}",
+                "[{op}] the function must return {wanted}, got {}",
                 class_of(returned)
             ))),
         }
@@ -112,7 +112,7 @@ pub(super) fn parted<'py>(
     match returned.cast::<PyTuple>() {
         Ok(pair) if pair.len() == 2 => Ok((pair.get_item(0)?, Some(pair.get_item(1)?))),
         _ => Err(PyTypeError::new_err(format!(
-            "[{op}] with has_aux the function should return a tuple of 2, the value and something else, got {}",
+            "[{op}] has_aux requires the function to return a pair (value, aux), got {}",
             class_of(&returned)
         ))),
     }
@@ -367,7 +367,7 @@ pub(super) fn outputs<'py>(
         Pytree::Array(array) => Pytree::List(vec![Pytree::Array(array)]),
         Pytree::Other(_) => {
             return Err(PyValueError::new_err(format!(
-                "[{op}] got {} from the function, expected arrays",
+                "[{op}] the function must return arrays, got {}",
                 class_of(&returned)
             )));
         }

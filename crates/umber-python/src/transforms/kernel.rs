@@ -68,7 +68,7 @@ impl Call<'_, '_> {
         let outputs = tree.arrays();
         match outputs.iter().find(|output| output.ndim() > 0) {
             Some(output) => Err(PyValueError::new_err(format!(
-                "[kernel] got a result of shape {} for one element, expected scalars",
+                "[kernel] the function must return scalars, got shape {}",
                 output.shape()
             ))),
             None => Ok((tree, outputs)),
@@ -86,9 +86,7 @@ impl ScalarKernel {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         if let Some((name, _)) = kwargs.and_then(|kwargs| kwargs.iter().next()) {
-            return Err(PyTypeError::new_err(format!(
-                "[kernel] {name}: got a keyword argument, expected arrays and numbers by their position"
-            )));
+            return Err(PyTypeError::new_err(format!("[kernel] {name}: arguments must be positional")));
         }
         let arguments = with_name(py, "kernel", || {
             args.iter().map(|argument| argument.extract()).collect::<PyResult<Vec<Operand>>>()
@@ -101,7 +99,7 @@ impl ScalarKernel {
             })
             .collect();
         if arrays.is_empty() {
-            return Err(PyTypeError::new_err("[kernel] got no array, expected at least one"));
+            return Err(PyTypeError::new_err("[kernel] needs at least one array"));
         }
         let shape = ops::broadcast_all("kernel", &arrays).or_raise()?[0].shape().clone();
         let call = Call { function: self.function.bind(py), arguments: &arguments, given: args };

@@ -63,8 +63,8 @@ pub(crate) fn call_user<'py>(
     if stack_left() < MIN_STACK {
         let name = fun.getattr("__name__").map_or_else(|_| "call".into(), |name| name.to_string());
         return Err(PyRecursionError::new_err(format!(
-            "[{name}] got functions that call each other deeper than the stack of their thread, expected fewer, or a \
-             stack of more than {} KiB",
+            "[{name}] functions call each other deeper than the stack of their thread; use a stack of more \
+             than {} KiB",
             MIN_STACK >> 10
         )));
     }

@@ -43,8 +43,8 @@ impl Objects {
             }
             let name = class.name().map_or_else(|_| "an object".into(), |name| name.to_string());
             PyTypeError::new_err(format!(
-                "[compile] got an argument of type {name}, which has no hash, expected arrays, numbers, strings, \
-                 None, trees of them, dataclasses, or objects with a hash"
+                "[compile] arguments of type {name} are not hashable, expected arrays, numbers, strings, \
+                 None, trees of them, dataclasses, or hashable objects"
             ))
         })?;
         if let Some(number) = found {
@@ -149,8 +149,7 @@ impl<'a> Signature<'a> {
             self.put(b'y', bytes.as_bytes());
         } else if value.is_instance_of::<PyArray>() {
             return Err(PyTypeError::new_err(
-                "[compile] got an array inside an object, where it cannot be followed, expected arrays in lists, \
-                 tuples and dicts",
+                "[compile] arrays inside objects cannot be traced; pass them in lists, tuples or dicts",
             ));
         } else if let Ok(slice) = value.cast_exact::<PySlice>() {
             self.bytes.push(b':');

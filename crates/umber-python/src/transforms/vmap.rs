@@ -7,7 +7,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber_core::Array;
 use umber_core::transforms::{Mapped, from_front};
 use umber_core::types::error;
-use umber_core::types::shape::{normalize_axis, within};
+use umber_core::types::shape::normalize_axis;
 
 use super::{Initialized, check_callable, describe};
 use super::{call_user, called_as};
@@ -40,7 +40,8 @@ pub(super) fn broadcast_axes<A>(
     let py = axes.py();
     let mismatch = |what: &str| {
         Err(PyValueError::new_err(format!(
-            "[{op}] {name}: got {axes} for {}, which is {what}; expected an axis, None, or the same structure",
+            "[{op}] {name}: {axes} does not match {}, which is {what}; expected an axis, None, or the same \
+             structure",
             place.text(py)
         )))
     };
@@ -51,7 +52,7 @@ pub(super) fn broadcast_axes<A>(
     if is_axis(axes) {
         let axis: Option<i64> = axes.extract().map_err(|_| {
             let place = place.text(py);
-            to_exception(error!(Axis(op), "{name}: got {axes} for {place}, expected an axis of it"))
+            to_exception(error!(Axis(op), "{name}: axis {axes} is out of bounds for {place}"))
         })?;
         found.extend(std::iter::repeat_n(axis, tree.count()));
         return Ok(());
@@ -138,17 +139,16 @@ impl VmapArgs {
             let axis = normalize_axis("vmap", axis, array.ndim()).map_err(|_| {
                 to_exception(error!(
                     Axis("vmap"),
-                    "in_axes: axis {axis} is out of bounds for {} of shape {}: got {axis}, expected {}",
+                    "in_axes: axis {axis} is out of bounds for {} of shape {}",
                     self.place_of(py, i),
-                    array.shape(),
-                    within("axis", array.ndim())
+                    array.shape()
                 ))
             })?;
             let length = array.shape()[axis];
             let (known, expected) = *first.get_or_insert((i, length));
             if length != expected {
                 return Err(PyValueError::new_err(format!(
-                    "[vmap] got mapped axes of lengths {expected} for {} and {length} for {}, expected equal lengths",
+                    "[vmap] lengths of the mapped axes differ: {expected} for {} and {length} for {}",
                     self.place_of(py, known),
                     self.place_of(py, i)
                 )));

@@ -109,8 +109,7 @@ class Module(dict):
         if key in ("_no_grad", "_training"):
             name = type(self).__name__
             raise AttributeError(
-                f"[{name}] got a module that was not initialised, "
-                f"expected super().__init__() to be called in {name}.__init__"
+                f"[{name}] module is not initialised: call super().__init__() in {name}.__init__"
             )
         # Look it up again to raise the AttributeError of a property that failed inside.
         return super().__getattribute__(key)
@@ -918,8 +917,8 @@ class Module(dict):
         elif file.endswith(".npz"):
             if "file" in weights:
                 raise ValueError(
-                    "[save_weights] got a parameter 'file', which is an argument of savez, "
-                    "expected another name or a file .safetensors"
+                    "[save_weights] parameter name 'file' clashes with an argument of savez; "
+                    "rename it, or save to a .safetensors file"
                 )
             mx.savez(file, **weights)
         else:
@@ -1015,7 +1014,7 @@ def _is_settable(module: Module, key: str) -> bool:
     name = type(module).__name__
     raise AttributeError(
         f"[{name}] {key!r} is a {kind} of {definition.__name__}, which would hide an array, a "
-        f"module or a container of that name, expected another name, such as '{key}_'"
+        f"module or a container of that name; use another name, such as '{key}_'"
     )
 
 

@@ -40,8 +40,7 @@ class _Convolution(Module):
         name = type(self).__name__
         if groups < 1 or in_channels % groups != 0:
             raise ValueError(
-                f"[{name}] got {in_channels} input channels, "
-                f"expected a number divisible by that of groups ({groups})"
+                f"[{name}] in_channels {in_channels} must be divisible by groups {groups}"
             )
         kernel = per_axis(name, "kernel_size", kernel_size, self.axes, minimum=1)
         fan_in = in_channels // groups * math.prod(kernel)

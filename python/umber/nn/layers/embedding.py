@@ -62,8 +62,8 @@ class Embedding(Module):
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
                 raise ValueError(
-                    f"[Embedding] got padding_idx {padding_idx}, "
-                    f"expected one of {num_embeddings} vectors"
+                    f"[Embedding] padding_idx {padding_idx} is out of bounds for "
+                    f"{num_embeddings} embeddings"
                 )
             padding_idx %= num_embeddings
             self.weight[padding_idx] = 0.0

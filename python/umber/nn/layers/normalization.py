@@ -264,7 +264,7 @@ class BatchNorm(Module):
         count = count.astype(std.dtype)
         var = std.square() * (count / (count - 1))
         if self.momentum is None:
-            raise TypeError("[BatchNorm] got momentum None, expected a number while training")
+            raise TypeError("[BatchNorm] momentum must be a number while training, not None")
         batch = {"running_mean": mean, "running_var": var}
         for name, value in batch.items():
             old = getattr(self, name)
@@ -335,8 +335,7 @@ class GroupNorm(Module):
         _check_eps("GroupNorm", eps)
         if num_groups < 1 or dims % num_groups:
             raise ValueError(
-                f"[GroupNorm] got {dims} features, "
-                f"expected a number divisible by that of groups ({num_groups})"
+                f"[GroupNorm] dims {dims} must be divisible by num_groups {num_groups}"
             )
         if affine:
             self.bias = mx.zeros((dims,))
@@ -466,7 +465,7 @@ def _scale(std: mx.array, eps: float) -> mx.array:
 
 def _check_last_axis(op: str, x: mx.array, weight: mx.array | None) -> None:
     if x.ndim == 0:
-        raise ValueError(f"[{op}] got an input without axes, expected at least one axis")
+        raise ValueError(f"[{op}] input must have at least one axis")
     if weight is not None and x.shape[-1] != weight.shape[0]:
         raise ValueError(
             f"[{op}] the input's last axis: got size {x.shape[-1]}, expected {weight.shape[0]}"

@@ -105,12 +105,12 @@ class RoPE(Module):
         if x.ndim < 2 or not mx.issubdtype(x.dtype, mx.floating):
             raise ValueError(
                 f"[RoPE] got an input with the shape {x.shape} and the dtype {x.dtype}, "
-                "expected floating numbers with at least 2 axes"
+                "expected a floating-point array with at least 2 axes"
             )
         if self.dims <= 0 or self.dims % 2 or self.dims > x.shape[-1]:
             raise ValueError(
                 f"[RoPE] got {self.dims} dims for {x.shape[-1]} features, "
-                "expected an even number, above 0 and at most that of the features"
+                "expected an even number from 2 to the number of features"
             )
         if not isinstance(offset, mx.array):
             is_integer = hasattr(offset, "__index__")
@@ -120,8 +120,7 @@ class RoPE(Module):
             shape = offset.shape
         if not is_integer or shape not in ((), x.shape[:1] if x.ndim > 2 else ()):
             raise ValueError(
-                f"[RoPE] got the offset {offset}, "
-                "expected an integer or one for each entry of the first axis"
+                f"[RoPE] got the offset {offset}, expected an integer or one per batch element"
             )
 
 
@@ -192,7 +191,7 @@ class SinusoidalPositionalEncoding(Module):
         if min(min_freq, max_freq) <= 0:
             raise ValueError(
                 f"[SinusoidalPositionalEncoding] got the frequencies {min_freq} to {max_freq}, "
-                "expected numbers above 0"
+                "expected positive numbers"
             )
         half = int(dims) // 2
         unit = 2 * math.pi if full_turns else 1.0

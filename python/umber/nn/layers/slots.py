@@ -168,8 +168,8 @@ def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Ite
             if exists:
                 raise _mismatch(child_path, new, old)
             raise ValueError(
-                f"[Module.update] {child_path} does not exist: got a value of type "
-                f"{type(new).__name__}, expected only places that the module has"
+                f"[Module.update] {child_path} does not exist in the module "
+                f"(value of type {type(new).__name__})"
             )
 
 
@@ -182,9 +182,8 @@ def _is_empty(value: Any, leaf: type) -> bool:
 
 
 def _mismatch(path: str, new: Any, old: Any) -> ValueError:
-    place = f"for {path} " if path else ""
+    place = f"{path}: " if path else ""
     old = _entry(old.container, old.key) if isinstance(old, Elements) else old
     return ValueError(
-        f"[Module.update] {place}got a value of type {type(new).__name__}, "
-        f"expected one that can replace {type(old).__name__}"
+        f"[Module.update] {place}cannot replace {type(old).__name__} with {type(new).__name__}"
     )

@@ -104,8 +104,8 @@ class MultiHeadAttention(Module):
         value_dims = value_dims or dims
         if num_heads < 1 or dims % num_heads or value_dims % num_heads:
             raise ValueError(
-                f"[MultiHeadAttention] got {dims} dims and {value_dims} value dims, "
-                f"expected numbers divisible by that of heads ({num_heads})"
+                f"[MultiHeadAttention] dims {dims} and value_dims {value_dims} must be "
+                f"divisible by num_heads {num_heads}"
             )
         query_input_dims = query_input_dims or dims
         key_input_dims = key_input_dims or dims

@@ -252,8 +252,8 @@ def _resampler(name: str, mode: Mode, align_corners: bool, antialias: bool) -> R
     """The function that interpolates one axis."""
     if antialias and (mode == "nearest" or align_corners):
         raise ValueError(
-            f"[{name}] got antialias with mode={mode!r}, align_corners={align_corners}, "
-            "expected linear or cubic without align_corners"
+            f"[{name}] antialias requires mode 'linear' or 'cubic' without align_corners, got "
+            f"mode={mode!r}, align_corners={align_corners}"
         )
     if mode == "nearest":
         return _nearest

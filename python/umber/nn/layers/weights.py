@@ -14,8 +14,8 @@ def weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
     content = mx.load(file, float8=True)
     if not isinstance(content, dict):
         raise ValueError(
-            f"[load_weights] got {file}, which holds one array of shape {content.shape} without "
-            "a name, expected arrays by their names (.safetensors, .npz or .gguf)"
+            f"[load_weights] {file} holds one array of shape {content.shape} without a name, "
+            "expected named arrays (.safetensors, .npz or .gguf)"
         )
     return content
 
@@ -68,8 +68,7 @@ def check_paths(weights: dict[str, mx.array], slots: dict[str, Slot]) -> None:
     extra = sorted(weights.keys() - slots.keys())
     if extra:
         raise ValueError(
-            f"[load_weights] got {len(extra)} parameters not in the model: {', '.join(extra)}; "
-            "expected only those of the model"
+            f"[load_weights] {len(extra)} parameters are not in the model: {', '.join(extra)}"
         )
     given = {slots[path].identity for path in weights}
     first = {slot.identity: path for path, slot in reversed(slots.items())}
@@ -77,7 +76,7 @@ def check_paths(weights: dict[str, mx.array], slots: dict[str, Slot]) -> None:
     if missing:
         raise ValueError(
             f"[load_weights] {len(missing)} parameters of the model are missing: "
-            f"{', '.join(missing)}; got {len(weights)}, expected all"
+            f"{', '.join(missing)}"
         )
 
 

@@ -235,7 +235,7 @@ impl<'t> Builder<'t> {
     fn get(&self, id: ValueId) -> Result<Named> {
         match self.named.get(id as usize) {
             Some(&named) => Ok(named),
-            None => bail!(Value("tape"), "no such value yet, got {id}, expected below {}", self.named.len()),
+            None => bail!(Value("tape"), "value {id} is not defined; {} values are", self.named.len()),
         }
     }
 
@@ -261,7 +261,7 @@ impl<'t> Builder<'t> {
                 ensure!(
                     a.dtype == b.dtype,
                     Type(kind.name()),
-                    "the operands differ, got {} and {}, expected one dtype",
+                    "operand dtypes differ: {} and {}",
                     a.dtype,
                     b.dtype
                 );
@@ -283,7 +283,7 @@ impl<'t> Builder<'t> {
                 ensure!(
                     condition.dtype == DType::Bool && a.dtype == b.dtype,
                     Type("where"),
-                    "the operands do not match, got {}, {} and {}, expected bool and one dtype twice",
+                    "condition must be bool and x and y of equal dtype, got {}, {} and {}",
                     condition.dtype,
                     a.dtype,
                     b.dtype
@@ -443,5 +443,5 @@ fn is_cast(tape: &Tape) -> bool {
 fn refuse(name: &str, got: DType, takes: impl Fn(DType) -> bool) -> Result<()> {
     let expected: SmallVec<[&str; 15]> =
         DType::COMPUTE.iter().filter(|&&dtype| takes(dtype)).map(|dtype| dtype.name()).collect();
-    bail!(Type(name), "does not take this dtype, got {got}, expected one of {}", expected.join(", "))
+    bail!(Type(name), "dtype {got} is not supported, expected one of {}", expected.join(", "))
 }

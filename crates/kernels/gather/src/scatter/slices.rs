@@ -400,5 +400,5 @@ unsafe fn combine_run<U: Update>(
 }
 
 pub(super) fn no_memory(count: usize) -> Error {
-    error!(Memory, "no memory to sort {count} updates")
+    error!(Memory, "out of memory sorting {count} updates")
 }

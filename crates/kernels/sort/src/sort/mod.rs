@@ -244,7 +244,7 @@ impl Lines {
             });
         });
         if failed.into_inner() {
-            return Err(error!(Memory, "no memory to sort lines of {} elements", self.length));
+            return Err(error!(Memory, "out of memory sorting rows of {} elements", self.length));
         }
         Ok(())
     }

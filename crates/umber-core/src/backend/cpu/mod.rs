@@ -52,7 +52,7 @@ unsafe impl Backend for Cpu {
 
     fn copy(&self, from: &Storage, to: &mut Storage, dtype: DType, stream: Stream) -> Result<Event> {
         let (Some(from), Some(to)) = (from.host(), to.view_mut(dtype)) else {
-            bail!(Runtime("copy"), "got memory that the CPU cannot read, or not write, expected its own");
+            bail!(Runtime("copy"), "the CPU cannot access this memory");
         };
         umber_kernels::tape::copy(from.view(dtype), to);
         Ok(Event { stream, number: 0 })

@@ -56,14 +56,13 @@ fn spell(text: &str, formula: &str) -> Result<Spelled> {
             ensure!(
                 spelled.ellipsis.is_none(),
                 Value("einsum"),
-                "got two ellipses in one term of '{formula}', \
-             expected at most one"
+                "more than one ellipsis in a term of '{formula}'"
             );
             spelled.ellipsis = Some(spelled.letters.len());
             rest = after;
             continue;
         }
-        ensure!(next.is_ascii_alphabetic(), Value("einsum"), "got '{next}' in '{formula}', expected letters");
+        ensure!(next.is_ascii_alphabetic(), Value("einsum"), "'{next}' in '{formula}' is not a letter");
         spelled.letters.push(next);
         rest = &rest[1..];
     }
@@ -95,7 +94,7 @@ impl Formula {
         ensure!(
             spelled.len() == shapes.len(),
             Value("einsum"),
-            "'{text}' has {} terms, got {} operands, expected one for each term",
+            "'{text}' has {} terms for {} operands",
             spelled.len(),
             shapes.len()
         );
@@ -108,12 +107,7 @@ impl Formula {
             } else {
                 term.letters.len() == shape.ndim()
             };
-            ensure!(
-                fits,
-                Value("einsum"),
-                "a term of '{text}' does not fit: got an operand of shape {shape}, \
-             expected an axis for each letter"
-            );
+            ensure!(fits, Value("einsum"), "operand of shape {shape} does not fit its term in '{text}'");
             let hidden = shape.ndim() - term.letters.len();
             most_hidden = most_hidden.max(hidden);
             let indices = term.indices(hidden);
@@ -125,7 +119,7 @@ impl Formula {
                 ensure!(
                     length == *known || length == 1,
                     Value("einsum"),
-                    "an index of '{text}' got lengths {known} and {length}, expected one length"
+                    "lengths of an index in '{text}' differ: {known} and {length}"
                 );
             }
             terms.push(indices);
@@ -138,14 +132,9 @@ impl Formula {
             ensure!(
                 lengths.contains_key(index),
                 Value("einsum"),
-                "got an index in the result of '{text}' that no operand has, expected letters of the \
-                 operands"
+                "result of '{text}' has an index that no operand has"
             );
-            ensure!(
-                !output[..i].contains(index),
-                Value("einsum"),
-                "got an index twice in the result of '{text}', expected each once"
-            );
+            ensure!(!output[..i].contains(index), Value("einsum"), "result of '{text}' has an index twice");
         }
         Ok(Formula { terms, output, lengths })
     }
@@ -167,7 +156,7 @@ impl Formula {
         ensure!(
             self.lengths.len() <= u128::BITS as usize,
             Value("einsum"),
-            "got {} different indices, expected at most 128",
+            "{} different indices are too many; the maximum is 128",
             self.lengths.len()
         );
         let bit =
@@ -312,9 +301,7 @@ impl Term {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
-    let Some(first) = operands.first() else {
-        bail!(Value("einsum"), "got no operands, expected at least one")
-    };
+    let Some(first) = operands.first() else { bail!(Value("einsum"), "needs at least one operand") };
     let dtype = operands.iter().fold(first.dtype(), |dtype, operand| promote(dtype, operand.dtype()));
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;
@@ -373,7 +360,7 @@ impl fmt::Display for EinsumPath {
 /// # Errors
 /// If the formula does not fit the operands.
 pub fn einsum_path(formula: &str, operands: &[&Array]) -> Result<EinsumPath> {
-    ensure!(!operands.is_empty(), Value("einsum_path"), "got no operands, expected at least one");
+    ensure!(!operands.is_empty(), Value("einsum_path"), "needs at least one operand");
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;
     let own = |(term, shape): (&Indices, &&Shape)| -> Indices {

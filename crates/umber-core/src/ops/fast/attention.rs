@@ -58,7 +58,11 @@ const OP: &str = "scaled_dot_product_attention";
 /// ```
 pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend<'_>) -> Result<Array> {
     let dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
-    ensure!(dtype.is_floating(), Value(OP), "got dtype {dtype}, expected real floating point");
+    ensure!(
+        dtype.is_floating(),
+        Value(OP),
+        "dtype {dtype} is not supported, expected real floating-point numbers"
+    );
     let [q, k, v] = operands(q, k, v)?;
     let (heads, keys) = (Shape::new(q.shape()[..q.ndim() - 2].iter().copied()), k.shape()[k.ndim() - 2]);
     let work = if dtype.is_half() { DType::Float32 } else { dtype };
@@ -71,7 +75,7 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
             ensure!(
                 mask.shape().broadcasts_to(&scores) && !mask.dtype().is_complex(),
                 Value(OP),
-                "mask: got shape {} and dtype {}, expected real numbers or truth values that broadcast to {scores}",
+                "mask must be real or bool and broadcast to {scores}, got shape {} and dtype {}",
                 mask.shape(),
                 mask.dtype()
             );
@@ -85,7 +89,7 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
         ensure!(
             sinks.shape()[..] == [count] && !sinks.dtype().is_complex(),
             Value(OP),
-            "sinks: got shape {} and dtype {}, expected {count} real numbers, one for each head of {heads}",
+            "sinks must be {count} real numbers, one for each head of {heads}, got shape {} and dtype {}",
             sinks.shape(),
             sinks.dtype()
         );
@@ -109,33 +113,32 @@ fn converted(mask: &Array, dtype: DType) -> Result<Array> {
 fn operands(q: &Array, k: &Array, v: &Array) -> Result<[Array; 3]> {
     let given = || format!("queries {}, keys {} and values {}", q.shape(), k.shape(), v.shape());
     if [q, k, v].iter().any(|x| x.ndim() < 3) {
-        bail!(Value(OP), "got {}, expected at least 3 axes each: heads, places and features", given());
+        bail!(
+            Value(OP),
+            "queries, keys and values need at least 3 axes (heads, positions, features), got {}",
+            given()
+        );
     }
     let tail = |x: &Array| [3, 2, 1].map(|i| x.shape()[x.ndim() - i]);
     let ([heads, _, depth], [key_heads, keys, features], [value_heads, values, _]) =
         (tail(q), tail(k), tail(v));
-    ensure!(
-        depth == features,
-        Value(OP),
-        "got {}, expected queries and keys of one number of features",
-        given()
-    );
+    ensure!(depth == features, Value(OP), "feature sizes of queries and keys differ: {}", given());
     ensure!(
         key_heads == value_heads && keys == values,
         Value(OP),
-        "got {}, expected keys and values of equal numbers of heads and of places",
+        "keys and values must have equal numbers of heads and positions, got {}",
         given()
     );
     ensure!(
         heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads),
         Value(OP),
-        "got {}, expected a number of heads of queries that is a multiple of that of keys",
+        "number of query heads must be a multiple of the number of key heads, got {}",
         given()
     );
     let leading = |x: &Array| Shape::new(x.shape()[..x.ndim() - 3].iter().copied());
     let batch = leading(q).broadcast(&leading(k)).and_then(|batch| batch.broadcast(&leading(v)));
     let Some(batch) = batch else {
-        bail!(Value(OP), "got {}, expected axes before the heads that are equal or 1", given());
+        bail!(Value(OP), "batch axes cannot be broadcast: {}", given());
     };
     let broadcast_to_common = |x: &Array| broadcast(x, &batch.iter().copied().chain(tail(x)).collect());
     Ok([broadcast_to_common(q)?, broadcast_to_common(k)?, broadcast_to_common(v)?])

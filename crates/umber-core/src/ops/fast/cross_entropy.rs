@@ -34,7 +34,7 @@ pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> R
     ensure!(
         logits.ndim() > 0 && logits.dtype().is_floating(),
         Value(OP),
-        "got logits of shape {} and dtype {}, expected real floating point with an axis of classes",
+        "logits must be real floating-point with a class axis, got shape {} and dtype {}",
         logits.shape(),
         logits.dtype()
     );
@@ -70,7 +70,7 @@ pub fn nll_loss(log_probs: &Array, targets: &Array, ignored: Option<i64>) -> Res
     ensure!(
         log_probs.ndim() > 0 && log_probs.dtype() != DType::Bool,
         Value(OP),
-        "got log-probabilities of shape {} and dtype {}, expected numbers with an axis of classes",
+        "log-probabilities must be numeric with a class axis, got shape {} and dtype {}",
         log_probs.shape(),
         log_probs.dtype()
     );
@@ -89,20 +89,20 @@ fn check_targets(op: &str, name: &str, scores: &Array, targets: &Array) -> Resul
     ensure!(
         targets.dtype().is_integer(),
         Value(op),
-        "got targets of dtype {}, expected integers, the numbers of classes",
+        "targets must be integer class indices, not {}",
         targets.dtype()
     );
     ensure!(
         targets.shape()[..] == *rows,
         Value(op),
-        "got targets of shape {} for {name} of shape {}, expected this without its last axis",
+        "shape of targets, {}, does not match {name} of shape {}",
         targets.shape(),
         scores.shape()
     );
     ensure!(
         classes > 0 || targets.size() == 0,
         Value(op),
-        "got {name} of shape {}, expected at least one class",
+        "{name} must have at least one class, got shape {}",
         scores.shape()
     );
     Ok(())

@@ -52,7 +52,7 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
         ensure!(
             !array.dtype().is_complex(),
             Value("gated_delta_update"),
-            "{name}: got dtype {}, expected real numbers",
+            "{name} must be real, not {}",
             array.dtype()
         );
     }
@@ -60,7 +60,7 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
     else {
         bail!(
             Value("gated_delta_update"),
-            "got q of shape {} and v of shape {}, expected 4 axes each",
+            "q and v must have 4 axes, got shapes {} and {}",
             q.shape(),
             v.shape()
         );
@@ -69,7 +69,7 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
         ensure!(
             array.shape()[..] == *expected,
             Value("gated_delta_update"),
-            "{name}: got shape {}, expected {} for q of shape {} and v of shape {}",
+            "{name} must have shape {1} for q of shape {2} and v of shape {3}, got {0}",
             array.shape(),
             Shape::new(expected.iter().copied()),
             q.shape(),
@@ -82,7 +82,7 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
     ensure!(
         heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads),
         Value("gated_delta_update"),
-        "got {heads} heads of v and {key_heads} of q, expected a multiple"
+        "{heads} heads of v are not a multiple of {key_heads} heads of q"
     );
     fits("beta", beta, &[samples, steps, heads])?;
     let decay = [samples, steps, heads, features];
@@ -107,7 +107,7 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
             ensure!(
                 mask.ndim() == 2 && mask.shape().broadcasts_to(&taken) && !mask.dtype().is_complex(),
                 Value("gated_delta_update"),
-                "mask: got shape {} and dtype {}, expected {taken} and truth values",
+                "mask must be real or bool and broadcast to {taken}, got shape {} and dtype {}",
                 mask.shape(),
                 mask.dtype()
             );

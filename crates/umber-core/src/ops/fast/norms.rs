@@ -10,13 +10,13 @@ use crate::primitives::rules::cast;
 
 /// The inputs of a norm in one floating dtype.
 fn operands(op: &str, x: &Array, weights: &[Option<&Array>]) -> Result<Inputs> {
-    ensure!(x.ndim() > 0, Value(op), "got x of shape (), expected at least one axis");
+    ensure!(x.ndim() > 0, Value(op), "x must have at least one axis");
     let given: SmallVec<[&Array; 3]> = std::iter::once(x).chain(weights.iter().copied().flatten()).collect();
     let dtype = given.iter().fold(x.dtype(), |dtype, array| promote(dtype, array.dtype()));
     ensure!(
         x.dtype().is_floating() && dtype.is_floating(),
         Value(op),
-        "got x of dtype {} and a result of dtype {dtype}, expected real floating point",
+        "x and the result must be real floating-point, got {} and {dtype}",
         x.dtype()
     );
     given.into_iter().map(|array| cast(array, dtype)).collect()

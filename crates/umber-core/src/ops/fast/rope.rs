@@ -57,20 +57,20 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
     ensure!(
         a.ndim() >= 2,
         Value("rope"),
-        "got an array of shape {}, expected at least 2 axes: positions and features",
+        "array must have at least 2 axes (positions, features), got shape {}",
         a.shape()
     );
     ensure!(
         a.dtype().is_floating(),
         Value("rope"),
-        "got an array of dtype {}, expected real floating point",
+        "dtype {} is not supported, expected real floating-point numbers",
         a.dtype()
     );
     let features = a.shape()[a.ndim() - 1];
     ensure!(
         dims > 0 && dims % 2 == 0 && dims as u64 <= features as u64,
         Value("rope"),
-        "dims: got {dims} for {features} features, expected an even number from 2 to that of the features"
+        "dims must be even, from 2 to the {features} features, got {dims}"
     );
     let half = dims as usize / 2;
     let mut inputs: Inputs = [a.clone(), aligned(a, offset)?].into_iter().collect();
@@ -80,7 +80,7 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
             ensure!(
                 given.shape()[..] == [half] && !given.dtype().is_complex(),
                 Value("rope"),
-                "freqs: got shape {} and dtype {}, expected {half} real numbers",
+                "freqs must be {half} real numbers, got shape {} and dtype {}",
                 given.shape(),
                 given.dtype()
             );
@@ -96,18 +96,13 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
 /// Offsets of samples with an axis for each of `a` before the positions.
 fn aligned(a: &Array, offset: &Array) -> Result<Array> {
     let batch = a.ndim() - 2;
-    ensure!(
-        offset.dtype().is_integer(),
-        Value("rope"),
-        "offset: got dtype {}, expected integers",
-        offset.dtype()
-    );
+    ensure!(offset.dtype().is_integer(), Value("rope"), "offset must be integer, not {}", offset.dtype());
     let samples = if batch > 0 { a.shape()[0] } else { 1 };
     let fits = offset.ndim() == 0 || offset.ndim() == 1 && (offset.size() == 1 || offset.size() == samples);
     ensure!(
         fits,
         Value("rope"),
-        "offset: got shape {}, expected one number or a vector of {samples}, one for each sample",
+        "offset must be a scalar or have shape ({samples},), got shape {}",
         offset.shape()
     );
     let shape: Shape = match offset.size() {

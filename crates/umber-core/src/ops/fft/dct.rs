@@ -48,7 +48,7 @@ impl CosineType {
     /// # Ok::<(), umber::Error>(())
     /// ```
     pub fn numbered(op: &str, number: i64) -> Result<CosineType> {
-        ensure!((1..=4).contains(&number), Value(op), "got type {number}, expected 1, 2, 3 or 4");
+        ensure!((1..=4).contains(&number), Value(op), "type must be 1, 2, 3 or 4, got {number}");
         Ok(match number {
             1 => CosineType::One,
             2 => CosineType::Two,
@@ -242,7 +242,7 @@ fn transformed(op: &str, wave: Wave, a: &Array, options: CosineOptions, norm: No
     ensure!(
         length >= least,
         Value(op),
-        "got {length} numbers along axis {axis} of an array of shape {}, expected at least {least}",
+        "needs at least {least} elements along axis {axis}, got {length} (shape {})",
         a.shape()
     );
     let mut lengths: Vec<i64> = a.shape().iter().map(|&length| length as i64).collect();

@@ -12,15 +12,15 @@ use crate::primitives::rules::{cast, constant, div, sub};
 
 /// `0, 1, …, count - 1` times the lowest frequency of `n` numbers that stand `d` apart; from `first_negative` on `n` less.
 fn frequencies(op: &str, n: i64, d: f64, count: i64, first_negative: i64, dtype: DType) -> Result<Array> {
-    ensure!(n > 0, Value(op), "got n = {n}, expected more than 0");
+    ensure!(n > 0, Value(op), "n must be positive, got {n}");
     ensure!(
         dtype.is_floating(),
         Type(op),
-        "got dtype {dtype}, which frequencies cannot have, expected a real floating-point one"
+        "dtype {dtype} is not supported, expected real floating-point numbers"
     );
-    ensure!(d != 0.0, Value(op), "got d = 0, expected a distance");
+    ensure!(d != 0.0, Value(op), "d must be non-zero");
     // Whole numbers up to 2^53 are float64.
-    ensure!(n <= 1 << 53, Overflow(op), "got n = {n}, expected no more numbers than memory can address");
+    ensure!(n <= 1 << 53, Overflow(op), "n = {n} is too large to address");
     let places = arange(0.0, count as f64, 1.0, DType::Float64)?;
     let is_negative = greater_equal(&places, &constant(&places, first_negative as f64))?;
     let places = select(&is_negative, &sub(&places, &constant(&places, n as f64))?, &places)?;

@@ -103,7 +103,7 @@ fn along(op: &str, transform: Transform, a: &Array, length: i64, axis: usize, no
     ensure!(
         length > 0,
         Value(op),
-        "got {length} numbers along axis {axis} of an array of shape {}, expected at least 1",
+        "needs at least one element along axis {axis}, got {length} (shape {})",
         a.shape()
     );
     let mut lengths: Vec<i64> = a.shape().iter().map(|&length| length as i64).collect();

@@ -20,14 +20,14 @@ impl AxesOf<'_> {
     /// The axes of `a`, and the lengths asked for; -1 for the natural one.
     fn resolve(self, op: &str, a: &Array) -> Result<Vec<(usize, i64)>> {
         let ndim = a.ndim();
-        ensure!(ndim > 0, Value(op), "got an array without axes, expected at least one");
+        ensure!(ndim > 0, Value(op), "array must have at least one axis");
         let axes: Vec<usize> = match (self.axes, self.lengths) {
             (Some(axes), _) => {
                 axes.iter().map(|&axis| normalize_axis(op, axis, ndim)).collect::<Result<_>>()?
             }
             (None, Some(lengths)) => {
                 let count = lengths.len();
-                ensure!(count <= ndim, Value(op), "got {count} lengths, expected at most {ndim}");
+                ensure!(count <= ndim, Value(op), "{count} lengths for an array of {ndim} dimensions");
                 (ndim - count..ndim).collect()
             }
             (None, None) => (0..ndim).collect(),
@@ -38,7 +38,7 @@ impl AxesOf<'_> {
         ensure!(
             lengths.len() == axes.len(),
             Value(op),
-            "got {} lengths and {} axes, expected one length for each axis",
+            "got {} lengths for {} axes, expected one per axis",
             lengths.len(),
             axes.len()
         );

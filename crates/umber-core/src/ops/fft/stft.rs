@@ -36,10 +36,10 @@ pub struct Frames<'a> {
 impl Frames<'_> {
     /// The distance of frames of `length` numbers.
     fn checked_hop(&self, op: &str, length: i64) -> Result<usize> {
-        ensure!(length > 0, Value(op), "got n_fft = {length}, expected more than 0");
-        ensure!(length <= LONGEST, Overflow(op), "got n_fft = {length}, expected at most {LONGEST}");
+        ensure!(length > 0, Value(op), "n_fft must be positive, got {length}");
+        ensure!(length <= LONGEST, Overflow(op), "n_fft must be at most {LONGEST}, got {length}");
         let hop = self.hop.unwrap_or(length / 4);
-        ensure!(hop > 0, Value(op), "got hop_length = {hop}, expected more than 0");
+        ensure!(hop > 0, Value(op), "hop_length must be positive, got {hop}");
         Ok(hop as usize)
     }
 
@@ -50,7 +50,7 @@ impl Frames<'_> {
                 ensure!(
                     window.ndim() == 1 && !window.dtype().is_complex(),
                     Value(op),
-                    "got a window of shape {} and dtype {}, expected real numbers along one axis",
+                    "window must be one-dimensional and real, got shape {} and dtype {}",
                     window.shape(),
                     window.dtype()
                 );
@@ -58,17 +58,13 @@ impl Frames<'_> {
             }
             None => {
                 let count = self.window_length.unwrap_or(length as i64);
-                ensure!(count >= 0, Value(op), "got win_length = {count}, expected 0 or more");
+                ensure!(count >= 0, Value(op), "win_length must not be negative, got {count}");
                 // One more than a frame is refused below, however long.
                 Array::full([count.min(length as i64 + 1) as usize].into(), 1.0, dtype)
             }
         };
         let count = window.shape()[0];
-        ensure!(
-            count <= length,
-            Value(op),
-            "got a window of more than {length} numbers, expected at most n_fft"
-        );
+        ensure!(count <= length, Value(op), "window must not be longer than n_fft = {length}");
         if count == length {
             return Ok(window);
         }
@@ -101,19 +97,19 @@ fn places(frames: usize, length: usize, hop: usize) -> Result<Array> {
 /// ```
 pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Result<Array> {
     const OP: &str = "stft";
-    ensure!(x.ndim() > 0, Value("stft"), "got a signal without axes, expected at least one");
+    ensure!(x.ndim() > 0, Value("stft"), "signal must have at least one axis");
     let hop = frames.checked_hop(OP, length)?;
     let time = x.ndim() - 1;
     let onesided = frames.onesided.unwrap_or(!x.dtype().is_complex());
     let transform = if onesided { Transform::RealForward } else { Transform::Forward };
     let mut x = super::readable(x, transform)?;
-    ensure!(x.shape()[time] > 0, Value("stft"), "got a signal of no numbers, expected at least one");
+    ensure!(x.shape()[time] > 0, Value("stft"), "signal must not be empty");
     // Checked before anything as long as a frame is made.
     let padded = x.shape()[time] as i64 + if frames.centred { length / 2 * 2 } else { 0 };
     ensure!(
         length <= padded,
         Value("stft"),
-        "got a signal of {} numbers, expected enough for frames of n_fft = {length}",
+        "signal of {} samples is too short for frames of n_fft = {length}",
         x.shape()[time]
     );
     let length = length as usize;
@@ -161,18 +157,18 @@ pub fn istft(frames: &Array, n_fft: Option<i64>, options: Frames<'_>, length: Op
     ensure!(
         frames.ndim() > 1,
         Value("istft"),
-        "got an array of shape {}, expected an axis of frequencies and one of frames",
+        "array must have a frequency axis and a frame axis, got shape {}",
         frames.shape()
     );
     let (bins, count) = (frames.shape()[frames.ndim() - 2], frames.shape()[frames.ndim() - 1]);
     let onesided = options.onesided.unwrap_or(true);
     let n_fft = n_fft.unwrap_or(if onesided { 2 * (bins as i64 - 1) } else { bins as i64 });
     let hop = options.checked_hop(OP, n_fft)?;
-    ensure!(count > 0, Value("istft"), "got no frames, expected at least one");
+    ensure!(count > 0, Value("istft"), "needs at least one frame");
     ensure!(
         length.is_none_or(|length| length >= 0),
         Value("istft"),
-        "got length = {}, expected 0 or more",
+        "length must not be negative, got {}",
         length.unwrap_or(0)
     );
     let lines = swap_last(frames)?;

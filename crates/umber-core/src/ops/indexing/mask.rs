@@ -138,7 +138,8 @@ mod tests {
         let a = Array::full(Shape::from([3]), 1.0, DType::Float32);
         let error = get(&a, &[Index::Mask(mask.clone())]).expect_err("the mask has no value");
         assert!(
-            error.to_string().starts_with("[index] a boolean mask") && error.to_string().contains("vmap"),
+            error.to_string().starts_with("[index] the number of elements")
+                && error.to_string().contains("vmap"),
             "{error}"
         );
         for values in [Array::scalar(0.0, DType::Float32), Array::full(Shape::from([2]), 0.0, DType::Float32)]

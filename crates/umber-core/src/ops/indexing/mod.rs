@@ -252,7 +252,7 @@ fn fit(values: &Array, shape: &Shape) -> Result<Array> {
     ensure!(
         leading.iter().all(|&length| length == 1) && dropped.broadcasts_to(shape),
         Value("index"),
-        "got values of shape {}, expected a shape that broadcasts to {shape}",
+        "cannot broadcast values of shape {} to {shape}",
         values.shape()
     );
     rules::broadcast(&rules::reshape(values, dropped)?, shape)
@@ -311,11 +311,6 @@ fn broadcast_indices(arrays: &[Array], shape: &Shape) -> Result<Inputs> {
 
 /// Refuse index arrays that do not hold integers.
 fn check_integers(op: &str, indices: &Array) -> Result<()> {
-    ensure!(
-        indices.dtype().is_integer(),
-        Type(op),
-        "got indices of dtype {}, expected integers",
-        indices.dtype()
-    );
+    ensure!(indices.dtype().is_integer(), Type(op), "indices must be integers, not {}", indices.dtype());
     Ok(())
 }

@@ -72,12 +72,12 @@ impl Plan {
         ensure!(
             used <= ndim,
             Index("index"),
-            "too many indices: the array is {ndim}-dimensional, got {used}, expected no more than axes"
+            "too many indices: the array is {ndim}-dimensional, but {used} were indexed"
         );
         ensure!(
             index.iter().filter(|entry| matches!(entry, Index::Ellipsis)).count() <= 1,
             Index("index"),
-            "got several ellipses ('...'), expected at most one in an index"
+            "an index can have only one ellipsis ('...')"
         );
         let mut plan = Plan {
             window: Window::whole(shape),
@@ -140,7 +140,7 @@ impl Plan {
         stop: Option<i64>,
         step: i64,
     ) -> Result<()> {
-        ensure!(step != 0, Value("index"), "slice step cannot be zero: got 0, expected another step");
+        ensure!(step != 0, Value("index"), "slice step must be non-zero");
         let n = length as i64;
         // Backwards, -1 stands for one before the first element.
         let (lowest, highest) = if step < 0 { (-1, n - 1) } else { (0, n) };
@@ -195,7 +195,7 @@ impl Plan {
             Some(common) => self.indexed_shape = common,
             None => bail!(
                 Index("index"),
-                "got index arrays of shapes {} and {shape}, expected shapes that can be broadcast together",
+                "index arrays of shapes {} and {shape} cannot be broadcast",
                 self.indexed_shape
             ),
         }
@@ -277,13 +277,13 @@ pub(super) fn check_mask(mask: &Array, shape: &Shape, axis: usize) -> Result<()>
     ensure!(
         mask.dtype() == umber_types::DType::Bool,
         Type("index"),
-        "got a mask of dtype {}, expected bool",
+        "mask must be bool, not {}",
         mask.dtype()
     );
     ensure!(
         axis + mask.ndim() <= shape.ndim(),
         Index("index"),
-        "too many indices: the array is {}-dimensional, got {}, expected no more than axes",
+        "too many indices: the array is {}-dimensional, but {} were indexed",
         shape.ndim(),
         axis + mask.ndim()
     );
@@ -291,7 +291,7 @@ pub(super) fn check_mask(mask: &Array, shape: &Shape, axis: usize) -> Result<()>
         ensure!(
             length == shape[axis + i],
             Index("index"),
-            "got a mask of shape {}, expected its lengths to be those of the axes: axis {} has size {}",
+            "mask of shape {} does not match axis {} of length {}",
             mask.shape(),
             axis + i,
             shape[axis + i]

@@ -74,7 +74,7 @@ pub fn take_within(a: &Array, indices: &Array, axis: Option<i64>, mode: OutOfBou
     ensure!(
         length > 0 || indices.size() == 0,
         Index("take"),
-        "got indices into an array of shape {}, expected elements to take",
+        "cannot take elements of an empty axis: shape {}",
         a.shape()
     );
     take(a, &resolve_indices("take", indices, length, mode)?, axis)
@@ -97,7 +97,7 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
     ensure!(
         indices.ndim() == source.ndim(),
         Value(op),
-        "got indices with {} dimensions for an array with {}, expected the same number",
+        "indices and array must have equally many dimensions, got {} and {}",
         indices.ndim(),
         source.ndim()
     );
@@ -105,7 +105,7 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
     let Some(common) = source.shape().with(axis, 1).broadcast(&indices.shape().with(axis, 1)) else {
         bail!(
             Value(op),
-            "got indices of shape {} for an array of shape {}, expected them to broadcast beside axis {axis}",
+            "cannot broadcast indices of shape {} with array of shape {} except along axis {axis}",
             indices.shape(),
             source.shape()
         );
@@ -152,13 +152,13 @@ pub fn put_along_axis(a: &Array, indices: &Array, values: &Array, axis: Option<i
     ensure!(
         values.shape().broadcasts_to(shape),
         Value("put_along_axis"),
-        "got values of shape {}, expected one that broadcasts to {shape}",
+        "cannot broadcast values of shape {} to {shape}",
         values.shape()
     );
     ensure!(
         axis.is_none() || aligned.source.shape() == a.shape(),
         Value("put_along_axis"),
-        "got indices of shape {} for an array of shape {}, expected them to broadcast to it",
+        "cannot broadcast indices of shape {} to array of shape {}",
         indices.shape(),
         a.shape()
     );
@@ -183,7 +183,7 @@ impl Block {
         ensure!(
             start.ndim() <= 1 && start.size() == axes.len(),
             Value(op),
-            "got starts of shape {} for {} axes, expected one an axis",
+            "starts of shape {} do not match {} axes, expected one per axis",
             start.shape(),
             axes.len()
         );
@@ -191,7 +191,7 @@ impl Block {
             sizes.ndim() == a.ndim()
                 && sizes.iter().zip(a.shape().iter()).all(|(size, length)| size <= length),
             Value(op),
-            "got a block of shape {sizes}, expected one inside {}",
+            "slice of shape {sizes} does not fit array of shape {}",
             a.shape()
         );
         let sorted = Axes::normalized(op, axes, a.ndim())?;

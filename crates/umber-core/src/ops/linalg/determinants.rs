@@ -94,12 +94,7 @@ pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
     if matches!(norm, MatrixNorm::MaxSingularValue | MatrixNorm::MinSingularValue) {
         let values = values_of(&matrices("cond", a)?)?;
         let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
-        ensure!(
-            length > 0,
-            Value("linalg.cond"),
-            "got an array of shape {}, expected matrices with elements",
-            a.shape()
-        );
+        ensure!(length > 0, Value("linalg.cond"), "matrices must not be empty, got shape {}", a.shape());
         let (max_value, min_value) =
             (slice_along(&values, axis, 0, 1)?, slice_along(&values, axis, length - 1, 1)?);
         let (above, below) = if norm == MatrixNorm::MaxSingularValue {

@@ -43,7 +43,7 @@ fn matrices(op: &str, a: &Array) -> Result<Array> {
     ensure!(
         a.ndim() >= 2,
         Value(format_args!("linalg.{op}")),
-        "got an array of shape {}, expected matrices: at least 2 dimensions",
+        "array must have at least 2 dimensions, got shape {}",
         a.shape()
     );
     cast(a, computing(a.dtype()))
@@ -54,11 +54,7 @@ fn square(op: &str, a: &Array) -> Result<Array> {
     let x = matrices(op, a)?;
     let (rows, columns) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
     if rows != columns {
-        bail!(
-            Value(format_args!("linalg.{op}")),
-            "got an array of shape {}, expected square matrices",
-            a.shape()
-        );
+        bail!(Value(format_args!("linalg.{op}")), "matrices must be square, got shape {}", a.shape());
     }
     Ok(x)
 }

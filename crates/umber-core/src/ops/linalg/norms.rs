@@ -67,7 +67,8 @@ impl MatrixNorm {
             Order::Number(-2.0) => MatrixNorm::MinSingularValue,
             Order::Number(other) => bail!(
                 Value(format_args!("linalg.{op}")),
-                "got order {other} for a norm of matrices, expected 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'"
+                "matrix norm of order {other} is not supported, expected 1, -1, 2, -2, inf, -inf, 'fro' or \
+                 'nuc'"
             ),
         })
     }
@@ -111,7 +112,7 @@ pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxe
         ([axis], None) => power_norm(&x, 2.0, &Axes::one(*axis))?,
         ([axis], Some(Order::Number(p))) => power_norm(&x, p, &Axes::one(*axis))?,
         ([_], Some(Order::Frobenius | Order::Nuclear)) => {
-            bail!(Value("linalg.norm"), "'fro' and 'nuc' are norms of matrices, got one axis, expected two")
+            bail!(Value("linalg.norm"), "'fro' and 'nuc' are matrix norms: they need two axes, got one")
         }
         (&[row, column], order) => {
             let norm = MatrixNorm::of("norm", order.unwrap_or(Order::Frobenius))?;
@@ -119,7 +120,7 @@ pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxe
         }
         (other, _) => bail!(
             Value("linalg.norm"),
-            "got {} axes of an array of shape {}, expected one (vectors) or two (matrices)",
+            "needs one axis (vectors) or two (matrices), got {} axes of shape {}",
             other.len(),
             a.shape()
         ),
@@ -189,7 +190,7 @@ fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array>
     ensure!(
         axes.iter().all(|&axis| x.shape()[axis] > 0),
         Value(format_args!("linalg.{op}")),
-        "got an array of shape {}, expected elements to take the greatest or least of",
+        "cannot take the norm of an empty axis: shape {}",
         x.shape()
     );
     reduced(kind, x, axes)

@@ -88,7 +88,7 @@ pub fn matrix_power(a: &Array, n: i64) -> Result<Array> {
 /// ```
 pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
     let [first, .., last] = arrays else {
-        bail!(Value("linalg.multi_dot"), "got {} arrays, expected at least two", arrays.len());
+        bail!(Value("linalg.multi_dot"), "needs at least two arrays, got {}", arrays.len());
     };
     let mut chain: Vec<Array> = arrays.iter().map(|&array| array.clone()).collect();
     if first.ndim() == 1 {
@@ -102,7 +102,7 @@ pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
         ensure!(
             array.ndim() == 2,
             Value("linalg.multi_dot"),
-            "got array {i} of shape {}, expected a matrix",
+            "array {i} must be a matrix, got shape {}",
             arrays[i].shape()
         );
     }
@@ -110,7 +110,7 @@ pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
         ensure!(
             pair[0].shape()[1] == pair[1].shape()[0],
             Value("linalg.multi_dot"),
-            "got arrays {i} and {} of shapes {} and {}, expected inner lengths that agree",
+            "inner dimensions of arrays {i} and {} differ: {} @ {}",
             i + 1,
             arrays[i].shape(),
             arrays[i + 1].shape()
@@ -198,12 +198,7 @@ pub fn cross_along(a: &Array, b: &Array, axes: CrossAxes) -> Result<Array> {
     let dtype = umber_types::promote(a.dtype(), b.dtype());
     let (x, y) = (vectors(&cast(a, dtype)?, axes.left)?, vectors(&cast(b, dtype)?, axes.right)?);
     let Some(shape) = x.shape().broadcast(y.shape()) else {
-        bail!(
-            Value("linalg.cross"),
-            "got shapes {} and {}, which cannot be broadcast, expected equal lengths or 1",
-            a.shape(),
-            b.shape()
-        );
+        bail!(Value("linalg.cross"), "shapes {} and {} cannot be broadcast", a.shape(), b.shape());
     };
     let (x, y) = (broadcast(&x, &shape)?, broadcast(&y, &shape)?);
     let last = shape.ndim() - 1;
@@ -231,7 +226,7 @@ fn vectors(x: &Array, axis: i64) -> Result<Array> {
         }
         other => bail!(
             Value("linalg.cross"),
-            "got vectors of {other} elements along axis {axis} of an array of shape {}, expected 2 or 3",
+            "vectors must have 2 or 3 elements, got {other} along axis {axis} of shape {}",
             x.shape()
         ),
     }

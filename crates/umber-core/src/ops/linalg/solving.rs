@@ -60,7 +60,7 @@ fn solve_as(op: Solve, a: &Array, b: &Array) -> Result<Array> {
     ensure!(
         length == Some(&n),
         Value(format_args!("linalg.{}", op.name)),
-        "got right sides of shape {} for matrices of shape {}, expected a vector [{n}] or matrices [..., {n}, k]",
+        "right-hand side of shape {} does not match matrices of shape {}, expected ({n},) or (..., {n}, k)",
         b.shape(),
         a.shape()
     );
@@ -87,8 +87,7 @@ fn meet_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     let Some(batch) = batch_shape(a).broadcast(&batch_shape(b)) else {
         bail!(
             Value(format_args!("linalg.{op}")),
-            "the batch axes of shapes {} and {} cannot be broadcast: got lengths that differ, expected \
-             equal ones or 1",
+            "batch axes of {} and {} cannot be broadcast",
             a.shape(),
             b.shape()
         );
@@ -231,7 +230,8 @@ pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquare
     ensure!(
         length == Some(&rows),
         Value("linalg.lstsq"),
-        "got right sides of shape {} for matrices of shape {}, expected a vector [{rows}] or matrices [..., {rows}, k]",
+        "right-hand side of shape {} does not match matrices of shape {}, expected ({rows},) or (..., \
+         {rows}, k)",
         b.shape(),
         a.shape()
     );

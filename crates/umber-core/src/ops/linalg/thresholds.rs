@@ -16,7 +16,7 @@ fn align_tolerances(op: &str, values: &Array, tolerances: &Array) -> Result<Arra
     ensure!(
         tolerances.dtype().is_floating() || tolerances.dtype().is_integer(),
         Type(format_args!("linalg.{op}")),
-        "got tolerances of {}, expected real numbers",
+        "tolerances must be real, not {}",
         tolerances.dtype()
     );
     ops::expand_dims(&cast(tolerances, values.dtype())?, &[-1])

@@ -28,12 +28,7 @@ use crate::primitives::slice::slice_along;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Result<Array> {
-    ensure!(
-        p.dtype().is_floating(),
-        Value("bernoulli"),
-        "got p of dtype {}, expected floating point",
-        p.dtype()
-    );
+    ensure!(p.dtype().is_floating(), Value("bernoulli"), "p must be floating-point, not {}", p.dtype());
     let shape = match shape {
         Some(shape) => Shape::checked("bernoulli", shape)?,
         None => p.shape().clone(),
@@ -41,7 +36,7 @@ pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Resul
     ensure!(
         p.shape().broadcasts_to(&shape),
         Value("bernoulli"),
-        "got the shape {shape}, expected one that p of shape {} broadcasts to",
+        "cannot broadcast p of shape {} to {shape}",
         p.shape()
     );
     let bound = |value: f64| Array::full(shape.clone(), value, DType::Float32);
@@ -70,23 +65,24 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
     ensure!(
         dtype.is_integer() || dtype == DType::Bool,
         Value("randint"),
-        "got dtype {dtype}, expected an integer dtype or bool"
+        "dtype {dtype} is not supported, expected an integer dtype or bool"
     );
     let shape = Shape::checked("randint", shape)?;
     if let (Some(from), Some(to)) = (low.constant(), high.constant())
         && shape.size() > 0
         && !is_below(from, to)
     {
-        bail!(Value("randint"), "got low {} and high {}, expected low < high", from.as_f64(), to.as_f64());
+        bail!(Value("randint"), "low must be less than high, got {} and {}", from.as_f64(), to.as_f64());
     }
     if let (Some(from), Some(to)) = (low.constant(), high.constant())
         && let Some(last) = last_below(to)
         && shape.size() > 0
         && (from.check_fits(dtype).is_err() || last.check_fits(dtype).is_err())
+        && let Some((least, most)) = dtype.integer_bounds()
     {
         bail!(
             Value("randint"),
-            "got low {} and high {} for {dtype}, expected bounds between which it holds all integers",
+            "[{}, {}) does not fit {dtype} ({least}..{most})",
             from.as_f64(),
             to.as_f64()
         );
@@ -206,7 +202,7 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     ensure!(
         classes > 0,
         Value("categorical"),
-        "got logits of shape {}, expected at least one class along axis {axis}",
+        "needs at least one class along axis {axis}, got logits of shape {}",
         logits.shape()
     );
     let answer = match samples {
@@ -218,7 +214,7 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     ensure!(
         is_count || rest.broadcasts_to(&answer),
         Value("categorical"),
-        "got the shape {answer}, expected one that the other axes of the logits, {rest}, broadcast to"
+        "cannot broadcast the other axes of the logits, {rest}, to {answer}"
     );
     let key = key_or_next(key)?;
     if rest.size() == 1 && answer.ndim() > 0 {
@@ -271,21 +267,21 @@ fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draw
     }
     let values = cast(weights, DType::Float64)?.to_vec::<f64>()?;
     if let Some(value) = values.iter().find(|value| !(0.0..=f64::MAX).contains(*value)) {
-        bail!(Value(op), "got {value} in p, expected finite numbers that are not negative");
+        bail!(Value(op), "p must be finite and non-negative, got {value}");
     }
     let possible = values.iter().filter(|&&value| value > 0.0).count();
-    ensure!(possible > 0, Value(op), "got a p of zeros, expected at least one that is more");
+    ensure!(possible > 0, Value(op), "p must not be all zeros");
     let total: f64 = values.iter().sum();
     // Half the digits of the dtype: what rounding leaves of long sums, too.
     ensure!(
         (total - 1.0).abs() <= epsilon(weights.dtype()).sqrt(),
         Value(op),
-        "got a p that sums to {total}, expected 1"
+        "p must sum to 1, got {total}"
     );
     ensure!(
         replacement == Replacement::With || draws <= possible,
         Value(op),
-        "got {possible} items of which p is not zero, expected at least {draws} to draw without replacement"
+        "cannot draw {draws} items without replacement from {possible} with non-zero p"
     );
     Ok(())
 }
@@ -315,21 +311,13 @@ pub fn choice(
     const OP: &str = "choice";
     let shape = Shape::checked(OP, shape)?;
     let items = Shape::checked(OP, &[count])?[0];
-    ensure!(
-        u32::try_from(items).is_ok(),
-        Value("choice"),
-        "got {items} items, expected no more than uint32 can count"
-    );
-    ensure!(
-        items > 0 || shape.size() == 0,
-        Value("choice"),
-        "got no items to draw {shape} from, expected at least one"
-    );
+    ensure!(u32::try_from(items).is_ok(), Value("choice"), "{items} items are too many for uint32 indices");
+    ensure!(items > 0 || shape.size() == 0, Value("choice"), "cannot draw {shape} from no items");
     if let Some(weights) = weights {
         ensure!(
             !weights.dtype().is_complex() && weights.shape()[..] == [items],
             Value("choice"),
-            "got p of shape {} and dtype {}, expected real numbers of shape ({items},)",
+            "p must be real and of shape ({items},), got shape {} and dtype {}",
             weights.shape(),
             weights.dtype()
         );
@@ -352,7 +340,7 @@ pub fn choice(
             ensure!(
                 shape.size() <= items,
                 Value("choice"),
-                "got shape {shape} without replacement, expected at most {items} draws"
+                "cannot draw {shape} from {items} items without replacement"
             );
             let order = match weights {
                 None => permutation(count, key)?,

@@ -77,11 +77,7 @@ fn symmetric(op: &str, key: &Array, shape: &Shape) -> Result<Array> {
 /// `a` and `b` broadcast to `shape`, which must be what they and it broadcast to.
 pub(super) fn broadcast_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Result<(Array, Array)> {
     let bounds = common_shape(op, &[a, b])?;
-    ensure!(
-        bounds.broadcasts_to(shape),
-        Value(op),
-        "got the shape {shape}, expected one that the bounds of shape {bounds} broadcast to"
-    );
+    ensure!(bounds.broadcasts_to(shape), Value(op), "cannot broadcast bounds of shape {bounds} to {shape}");
     Ok((broadcast(a, shape)?, broadcast(b, shape)?))
 }
 
@@ -130,7 +126,7 @@ pub fn normal(
     ensure!(
         dtype.is_inexact() && !dtype.is_float8(),
         Value("normal"),
-        "got dtype {dtype}, expected a floating-point dtype"
+        "dtype {dtype} is not supported, expected floating-point or complex numbers"
     );
     let shape = Shape::checked("normal", shape)?;
     let key = key_or_next(key)?;

@@ -14,16 +14,11 @@ use crate::primitives::slice::slice_along;
 
 /// A parameter of a distribution, in float64 and of the shape of the draw.
 fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array> {
-    ensure!(
-        !value.dtype().is_complex(),
-        Value(op),
-        "got {name} of dtype {}, expected real numbers",
-        value.dtype()
-    );
+    ensure!(!value.dtype().is_complex(), Value(op), "{name} must be real, not {}", value.dtype());
     ensure!(
         value.shape().broadcasts_to(shape),
         Value(op),
-        "got the shape {shape}, expected one that {name} of shape {} broadcasts to",
+        "cannot broadcast {name} of shape {} to {shape}",
         value.shape()
     );
     broadcast(&cast_constant(value, DType::Float64)?, shape)
@@ -33,7 +28,7 @@ fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array
 fn check_positive(op: &str, name: &str, value: &Array) -> Result<()> {
     let is_positive =
         value.size() == 0 || value.constant().map(Scalar::as_f64).is_none_or(|value| value > 0.0);
-    ensure!(is_positive, Value(op), "got a {name} that is not positive, expected more than 0");
+    ensure!(is_positive, Value(op), "{name} must be positive");
     Ok(())
 }
 
@@ -167,11 +162,11 @@ pub fn beta(a: &Array, b: &Array, shape: Option<&[i64]>, dtype: DType, key: Opti
 pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&Array>) -> Result<Array> {
     const OP: &str = "dirichlet";
     check_real(OP, dtype)?;
-    ensure!(alpha.ndim() > 0, Value("dirichlet"), "got alpha without axes, expected at least one");
+    ensure!(alpha.ndim() > 0, Value("dirichlet"), "alpha must have at least one axis");
     check_positive(OP, "parameter", alpha)?;
     if alpha.is_evaluated() && !alpha.is_traced() && !alpha.dtype().is_complex() {
         for value in cast(alpha, DType::Float64)?.to_vec::<f64>()? {
-            ensure!(value > 0.0, Value("dirichlet"), "got the parameter {value}, expected more than 0");
+            ensure!(value > 0.0, Value("dirichlet"), "alpha must be positive, got {value}");
         }
     }
     let (batch, classes) = (&alpha.shape()[..alpha.ndim() - 1], alpha.shape()[alpha.ndim() - 1]);
@@ -209,18 +204,21 @@ pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&A
     ensure!(
         dtype.is_integer() || dtype.is_floating(),
         Value("poisson"),
-        "got dtype {dtype}, expected an integer or real floating-point dtype"
+        "dtype {dtype} is not supported, expected integers or real floating-point numbers"
     );
     let known = rate.constant().map(Scalar::as_f64);
     if let Some(rate) = known.filter(|&rate| rate.is_nan() || rate < 0.0) {
-        let got = if rate.is_nan() { "NaN as the rate" } else { "a rate below zero" };
-        bail!(Value("poisson"), "got {got}, expected 0 or more");
+        bail!(Value("poisson"), "rate must be non-negative, got {rate}");
     }
     if dtype.is_integer()
         && let Some(rate) = known
     {
         let most = greatest_of(dtype).as_f64();
-        ensure!(rate <= most, Value("poisson"), "got rate {rate} for {dtype}, expected at most {most}");
+        ensure!(
+            rate <= most,
+            Value("poisson"),
+            "rate {rate} is too large for {dtype}; the maximum is {most}"
+        );
     }
     let shape = shape_of(OP, shape, &[rate])?;
     let sample = draw(Rejection::Poisson, &key_or_next(key)?, &parameter(OP, "rate", rate, &shape)?)?;

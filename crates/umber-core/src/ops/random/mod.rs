@@ -27,7 +27,7 @@ fn check_key(op: &str, key: &Array) -> Result<()> {
     ensure!(
         key.dtype() == DType::UInt32 && key.shape()[..] == [2],
         Value(op),
-        "got a key of shape {} and dtype {}, expected shape (2,) and dtype uint32",
+        "key must have shape (2,) and dtype uint32, got shape {} and dtype {}",
         key.shape(),
         key.dtype()
     );
@@ -39,7 +39,7 @@ fn check_real(op: &str, dtype: DType) -> Result<()> {
     ensure!(
         dtype.is_floating() && !dtype.is_float8(),
         Value(op),
-        "got dtype {dtype}, expected a real floating-point dtype"
+        "dtype {dtype} is not supported, expected real floating-point numbers"
     );
     Ok(())
 }

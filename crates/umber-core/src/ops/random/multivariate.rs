@@ -46,15 +46,14 @@ pub fn multivariate_normal(
     ensure!(
         fits,
         Value(OP),
-        "got a mean of shape {mean_shape} and a covariance of shape {covariance_shape}, expected (..., d) and \
-         (..., d, d)"
+        "mean and cov must have shapes (..., d) and (..., d, d), got {mean_shape} and {covariance_shape}"
     );
     let length = mean_shape[mean.ndim() - 1];
     let rest = [Shape::from(&covariance_shape[..covariance.ndim() - 2]), Shape::checked(OP, shape)?];
     let mut batch = Shape::from(&mean_shape[..mean.ndim() - 1]);
     for other in &rest {
         let Some(common) = batch.broadcast(other) else {
-            bail!(Value(OP), "got shapes {batch} and {other}, expected shapes that broadcast");
+            bail!(Value(OP), "shapes {batch} and {other} cannot be broadcast");
         };
         batch = common;
     }

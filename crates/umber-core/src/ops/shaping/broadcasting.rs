@@ -1,9 +1,10 @@
 //! Broadcasting, tiling, coordinate grids and strided views, in which elements appear several times.
 
 use smallvec::SmallVec;
+use umber_types::shape::tuple;
 use umber_types::{DType, Result, Shape, bail, ensure};
 
-use super::{fitting, tuple};
+use super::fitting;
 use crate::graph::{Array, Inputs};
 use crate::ops::indexing::take;
 use crate::ops::promotion::common_shape;
@@ -27,7 +28,7 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
     ensure!(
         a.shape().broadcasts_to(&target),
         Value("broadcast_to"),
-        "got an array of shape {}, expected one that broadcasts to shape {target}",
+        "cannot broadcast array of shape {} to {target}",
         a.shape()
     );
     view(a, &target)
@@ -55,16 +56,12 @@ fn view(a: &Array, shape: &Shape) -> Result<Array> {
 pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
     let together = shapes.iter().try_fold(Shape::scalar(), |found, shape| match found.broadcast(shape) {
         Some(shape) => Ok(shape),
-        None => bail!(
-            Value("broadcast_shapes"),
-            "shapes {found} and {shape} cannot be broadcast: got lengths that \
-         differ, expected equal ones or 1"
-        ),
+        None => bail!(Value("broadcast_shapes"), "shapes {found} and {shape} cannot be broadcast"),
     })?;
     ensure!(
         together.is_addressable(),
         Overflow("broadcast_shapes"),
-        "got shapes that make {together}, expected no more elements than memory can address"
+        "shape {together} is too large to address"
     );
     Ok(together)
 }
@@ -100,7 +97,7 @@ pub fn broadcast_arrays(arrays: &[&Array]) -> Result<Vec<Array>> {
 /// ```
 pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
     if reps.iter().any(|&count| count < 0) {
-        bail!(Value("tile"), "got repetitions {}, expected none negative", tuple(reps));
+        bail!(Value("tile"), "repetitions must not be negative, got {}", tuple(reps));
     }
     let ndim = reps.len().max(a.ndim());
     let length = |axis: usize| (axis + a.ndim()).checked_sub(ndim).map_or(1, |axis| a.shape()[axis]);
@@ -216,8 +213,8 @@ pub fn as_strided(a: &Array, shape: Option<&[i64]>, strides: Option<&[i64]>, off
     ensure!(
         low >= 0 && high < a.size() as i128,
         Value("as_strided"),
-        "got a view of elements {low} to {high}, expected 0 to {}",
-        a.size() as i128 - 1
+        "view of elements {low} to {high} is out of bounds for {} elements",
+        a.size()
     );
     let mut terms: Inputs = Inputs::new();
     for (axis, &stride) in strides.iter().enumerate() {

@@ -35,7 +35,7 @@ fn promoted(arrays: &[&Array]) -> Result<Inputs> {
 /// ```
 pub fn concatenate(arrays: &[&Array], axis: Option<i64>) -> Result<Array> {
     let Some(first) = arrays.first() else {
-        bail!(Value("concatenate"), "got no arrays, expected at least one");
+        bail!(Value("concatenate"), "needs at least one array");
     };
     let Some(axis) = axis else {
         let flat =
@@ -43,20 +43,20 @@ pub fn concatenate(arrays: &[&Array], axis: Option<i64>) -> Result<Array> {
         let flat: SmallVec<[&Array; 8]> = flat.iter().collect();
         return concatenate::concatenate(promoted(&flat)?, 0);
     };
-    ensure!(first.ndim() > 0, Value("concatenate"), "got an array without dimensions, expected at least 1");
+    ensure!(first.ndim() > 0, Value("concatenate"), "arrays must have at least one dimension");
     let axis = normalize_axis("concatenate", axis, first.ndim())?;
     for array in arrays {
         ensure!(
             array.ndim() == first.ndim(),
             Value("concatenate"),
-            "got arrays with {} and {} dimensions, expected the same number",
+            "numbers of dimensions differ: {} and {}",
             first.ndim(),
             array.ndim()
         );
         ensure!(
             array.shape().with(axis, 0) == first.shape().with(axis, 0),
             Value("concatenate"),
-            "got shapes {} and {}, expected them to differ along axis {axis} only",
+            "shapes {} and {} differ in axes other than axis {axis}",
             first.shape(),
             array.shape()
         );
@@ -78,13 +78,13 @@ pub fn concatenate(arrays: &[&Array], axis: Option<i64>) -> Result<Array> {
 /// ```
 pub fn stack(arrays: &[&Array], axis: i64) -> Result<Array> {
     let Some(first) = arrays.first() else {
-        bail!(Value("stack"), "got no arrays, expected at least one");
+        bail!(Value("stack"), "needs at least one array");
     };
     let axis = normalize_axis("stack", axis, first.ndim() + 1)?;
     let mut shape = first.shape().clone();
     shape.insert(axis, 1);
     if let Some(other) = arrays.iter().find(|array| array.shape() != first.shape()) {
-        bail!(Value("stack"), "got shapes {} and {}, expected the same", first.shape(), other.shape());
+        bail!(Value("stack"), "shapes differ: {} and {}", first.shape(), other.shape());
     }
     let arrays = promoted(arrays)?;
     let parts =
@@ -124,13 +124,12 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
             ensure!(
                 (1..=MAX_PARTS).contains(&count),
                 Value("split"),
-                "got {count} sections, expected 1 to {MAX_PARTS}"
+                "number of sections must be between 1 and {MAX_PARTS}, got {count}"
             );
             ensure!(
                 length as i64 % count == 0,
                 Value("split"),
-                "got {count} sections for axis {axis} of an array of shape {}, expected a divisor of the \
-                 axis's length",
+                "cannot split axis {axis} of shape {} into {count} equal sections",
                 a.shape()
             );
             let part = length / count as usize;
@@ -177,7 +176,7 @@ pub fn unstack(a: &Array, axis: i64) -> Result<Vec<Array>> {
     ensure!(
         length as i64 <= MAX_PARTS,
         Value("unstack"),
-        "got axis {axis} of shape {}, expected at most {MAX_PARTS} elements along it",
+        "axis {axis} of shape {} is too long; the maximum is {MAX_PARTS} elements",
         a.shape()
     );
     let part = |i| rules::reshape(&slice_along(a, axis, i, 1)?, shape.clone());
@@ -206,7 +205,7 @@ pub fn roll(a: &Array, shifts: &[i64], axes: Option<&[i64]>) -> Result<Array> {
     ensure!(
         shifts.len() == axes.len() || shifts.len() == 1 || axes.len() == 1,
         Value("roll"),
-        "got {} shifts for {} axes, expected as many",
+        "got {} shifts for {} axes, expected one per axis",
         shifts.len(),
         axes.len()
     );

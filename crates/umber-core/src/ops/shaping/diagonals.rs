@@ -31,9 +31,9 @@ use crate::primitives::slice_update::slice_update;
 /// ```
 pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array> {
     let ndim = a.ndim();
-    ensure!(ndim >= 2, Value("diagonal"), "got an array with {ndim} dimensions, expected at least 2");
+    ensure!(ndim >= 2, Value("diagonal"), "array must have at least 2 dimensions, got {ndim}");
     let (row, column) = (normalize_axis("diagonal", axis1, ndim)?, normalize_axis("diagonal", axis2, ndim)?);
-    ensure!(row != column, Value("diagonal"), "duplicate axis {axis1}, expected two different axes");
+    ensure!(row != column, Value("diagonal"), "axes must differ, got {axis1} twice");
     let order: smallvec::SmallVec<[usize; 6]> =
         (0..ndim).filter(|axis| ![row, column].contains(axis)).chain([row, column]).collect();
     let matrices = rules::transpose(a, &order)?;
@@ -72,7 +72,7 @@ pub fn diag(a: &Array, k: i64) -> Result<Array> {
     let length = match a.ndim() {
         2 => return diagonal(a, k, 0, 1),
         1 => a.size(),
-        ndim => bail!(Value("diag"), "got an array with {ndim} dimensions, expected 1 or 2"),
+        ndim => bail!(Value("diag"), "array must have 1 or 2 dimensions, got {ndim}"),
     };
     let side = (length as u64).saturating_add(k.unsigned_abs()).min(i64::MAX as u64) as i64;
     let shape = umber_types::Shape::checked("diag", &[side, side])?;
@@ -128,7 +128,7 @@ pub fn fill_diagonal(a: &Array, values: &Array, end: DiagonalEnd) -> Result<Arra
     ensure!(
         shape.ndim() == 2 || (shape.ndim() > 2 && shape.iter().all(|length| *length == shape[0])),
         Value("fill_diagonal"),
-        "got an array of shape {shape}, expected two axes, or more of one length"
+        "array must have 2 dimensions, or more of equal length, got shape {shape}"
     );
     // Distance of neighbours on the diagonal: one step along every axis.
     let step = (1..shape.ndim()).rev().fold((1, 1), |(sum, stride), axis| {
@@ -143,7 +143,7 @@ pub fn fill_diagonal(a: &Array, values: &Array, end: DiagonalEnd) -> Result<Arra
     if count == 0 {
         return Ok(a.clone());
     }
-    ensure!(values.size() > 0, Value("fill_diagonal"), "got no values, expected at least one");
+    ensure!(values.size() > 0, Value("fill_diagonal"), "values must not be empty");
     let flat = rules::reshape(a, [a.size()])?;
     let mut window = Window::along(flat.shape(), 0, 0, count);
     window.steps[0] = step.0 as isize;
@@ -212,7 +212,7 @@ fn places_along(a: &Array, axis: usize) -> Result<Array> {
 /// Which elements lie on or below the `k`-th diagonal?
 fn mask(op: &str, a: &Array, k: i64) -> Result<Array> {
     let ndim = a.ndim();
-    ensure!(ndim >= 2, Value(op), "got an array with {ndim} dimensions, expected at least 2");
+    ensure!(ndim >= 2, Value(op), "array must have at least 2 dimensions, got {ndim}");
     if a.is_traced() && are_lengths_free() {
         let [row, column] = [ndim - 2, ndim - 1].map(|axis| places_along(a, axis));
         return greater_equal(&row?, &subtract(&column?, &Array::scalar(k, DType::Int64))?);

@@ -33,7 +33,7 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
             ensure!(
                 array.ndim() <= 1,
                 Value(op),
-                "got indices of shape {}, expected at most one axis",
+                "indices must have at most one axis, got shape {}",
                 array.shape()
             );
             data_dependent::integers_of(op, array)?
@@ -42,13 +42,13 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
             ensure!(
                 mask.shape()[..] == [length],
                 Value(op),
-                "got a mask of shape {} for an axis with size {length}, expected ({length},)",
+                "mask of shape {} does not match axis of length {length}",
                 mask.shape()
             );
             data_dependent::integers_of(op, &data_dependent::places_of(op, mask)?)?
         }
         Index::Ellipsis | Index::NewAxis => {
-            bail!(Index(op), "got an ellipsis or a new axis, expected integers, a slice or a mask")
+            bail!(Index(op), "indices must be integers, a slice or a mask, not an ellipsis or a new axis")
         }
     };
     given
@@ -58,8 +58,7 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
             ensure!(
                 (0..limit as i64).contains(&shifted),
                 Index(op),
-                "index {place} is out of bounds for an axis with size {length}: got {place}, expected \
-                 -{length} <= index < {length}"
+                "index {place} is out of bounds for axis of length {length}"
             );
             Ok(shifted as usize)
         })
@@ -94,7 +93,7 @@ pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
     let length = a.shape()[axis];
     let mut stays = Vec::new();
     stays.try_reserve_exact(length).map_err(|_| {
-        error!(Memory("delete"), "no memory for the places along an axis of {length} elements")
+        error!(Memory("delete"), "out of memory for the indices along an axis of {length} elements")
     })?;
     stays.resize(length, true);
     for place in picked("delete", index, length, length)? {
@@ -164,7 +163,7 @@ fn fit(values: &Array, shape: &Shape) -> Result<Array> {
     ensure!(
         values.shape().broadcasts_to(shape),
         Value("insert"),
-        "got values of shape {}, expected a shape that broadcasts to {shape}",
+        "cannot broadcast values of shape {} to {shape}",
         values.shape()
     );
     rules::broadcast(values, shape)
@@ -220,11 +219,7 @@ pub fn resize(a: &Array, shape: &[i64]) -> Result<Array> {
 /// If there are indices but no values.
 pub(crate) fn set_cyclic(op: &str, a: &Array, places: &Array, values: &Array) -> Result<Array> {
     let count = places.size();
-    ensure!(
-        values.size() > 0 || count == 0,
-        Value(op),
-        "got no values for {count} places, expected at least one"
-    );
+    ensure!(values.size() > 0 || count == 0, Value(op), "needs at least one value for {count} indices");
     let values = resize(values, &[count as i64])?;
     let flat = rules::reshape(a, [a.size()])?;
     let places = rules::reshape(places, [count])?;

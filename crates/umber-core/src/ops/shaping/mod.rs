@@ -25,15 +25,7 @@ pub use reshaping::{
 
 use umber_types::{Result, error};
 
-/// Lengths formatted as a Python tuple; they may be negative.
-fn tuple(lengths: &[i64]) -> String {
-    let inside: Vec<String> = lengths.iter().map(ToString::to_string).collect();
-    format!("({}{})", inside.join(", "), if lengths.len() == 1 { "," } else { "" })
-}
-
 /// The new length of an axis; fails if it exceeds 64 bits, with a message that contains `asked`.
 fn fitting(op: &str, length: Option<i64>, asked: impl FnOnce() -> String) -> Result<i64> {
-    length.ok_or_else(|| {
-        error!(Overflow(op), "got {}, expected no more elements than memory can address", asked())
-    })
+    length.ok_or_else(|| error!(Overflow(op), "{} is too large to address", asked()))
 }

@@ -85,7 +85,7 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     ensure!(
         widths.len() == 1 || widths.len() == ndim,
         Value("pad"),
-        "pad_width: got {} pairs of widths, expected one, or one for each of {ndim} axes",
+        "got {} pairs in pad_width, expected one, or one for each of {ndim} axes",
         widths.len()
     );
     let mut lengths: SmallVec<[i64; 6]> = SmallVec::new();
@@ -94,7 +94,7 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
         ensure!(
             low >= 0 && high >= 0,
             Value("pad"),
-            "got widths ({low}, {high}) for axis {axis}, expected none negative"
+            "pad_width must not be negative, got ({low}, {high}) for axis {axis}"
         );
         let length = a.shape()[axis] as i64;
         let padded = length.checked_add(low).and_then(|length| length.checked_add(high));
@@ -154,32 +154,23 @@ fn fill_like(value: &Array, shape: &Shape) -> Result<Array> {
 /// Check that the mode can extend the array to `shape`.
 fn check_mode(a: &Array, shape: &Shape, mode: PadMode, value: &Array) -> Result<()> {
     if let PadMode::Statistic(_, Some(0)) = mode {
-        bail!(Value("pad"), "got a statistic of 0 elements, expected at least one");
+        bail!(Value("pad"), "stat_length must be at least 1");
     }
     if mode == PadMode::Constant {
         ensure!(
             value.shape().broadcasts_to(shape),
             Value("pad"),
-            "got a constant of shape {}, expected one that broadcasts to {shape}",
+            "cannot broadcast constant of shape {} to {shape}",
             value.shape()
         );
     }
     if mode == PadMode::LinearRamp {
-        ensure!(
-            value.size() == 1,
-            Value("pad"),
-            "got end values of shape {}, expected one number",
-            value.shape()
-        );
+        ensure!(value.size() == 1, Value("pad"), "end value must be a scalar, got shape {}", value.shape());
     }
     if let Some(axis) =
         (0..a.ndim()).find(|&axis| a.shape()[axis] == 0 && shape[axis] > 0 && mode.needs_elements())
     {
-        bail!(
-            Value("pad"),
-            "got an array of shape {}, expected elements along axis {axis} to pad it with",
-            a.shape()
-        );
+        bail!(Value("pad"), "cannot pad empty axis {axis} of shape {} with its own elements", a.shape());
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ use crate::primitives::search::search;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
-    ensure!(repeats >= 0, Value("repeat"), "got {repeats} repeats, expected none negative");
+    ensure!(repeats >= 0, Value("repeat"), "repeats must not be negative, got {repeats}");
     let Some(axis) = axis else {
         return repeat(&rules::reshape(a, [a.size()])?, repeats, Some(0));
     };
@@ -70,11 +70,11 @@ pub fn repeat_each(a: &Array, counts: &Array, axis: Option<i64>) -> Result<Array
     ensure!(
         counts.ndim() <= 1 && (given.len() == 1 || given.len() == length),
         Value("repeat"),
-        "got counts of shape {} for axis {axis} with size {length}, expected one for each element",
+        "counts of shape {} do not match axis {axis} of length {length}",
         counts.shape()
     );
     if let Some(count) = given.iter().find(|&&count| count < 0) {
-        bail!(Value("repeat"), "got {count} repeats, expected none negative");
+        bail!(Value("repeat"), "repeats must not be negative, got {count}");
     }
     if let [count] = given[..] {
         return repeat(a, count, Some(axis as i64));

@@ -1,10 +1,9 @@
 //! Reshaping, and permuting or reversing axes.
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::shape::{from_start, normalize_axis};
+use umber_types::shape::{from_start, normalize_axis, tuple};
 use umber_types::{Axes, Result, Shape, bail, ensure};
 
-use super::tuple;
 use crate::graph::Array;
 use crate::graph::tracing::note_ones_read;
 use crate::primitives::concatenate::Concatenate;
@@ -14,24 +13,14 @@ use crate::primitives::slice::{Window, slice};
 /// The requested lengths; one may be -1 and follows from the number of elements.
 fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
     let unknown = lengths.iter().filter(|&&length| length == -1).count();
-    ensure!(unknown <= 1, Value(op), "got shape {}, expected at most one length of -1", tuple(lengths));
+    ensure!(unknown <= 1, Value(op), "shape can have only one -1, got {}", tuple(lengths));
     if unknown == 0 {
         return Shape::checked(op, lengths);
     }
     let known: SmallVec<[i64; 6]> = lengths.iter().copied().filter(|&length| length != -1).collect();
     let count = Shape::checked(op, &known)?.size();
-    ensure!(
-        count > 0,
-        Value(op),
-        "cannot infer -1: got shape {}, expected no length of zero beside it",
-        tuple(lengths)
-    );
-    ensure!(
-        size.is_multiple_of(count),
-        Value(op),
-        "got an array of size {size}, expected as many elements as shape {} has",
-        tuple(lengths)
-    );
+    ensure!(count > 0, Value(op), "cannot infer -1 in shape {}: another length is zero", tuple(lengths));
+    ensure!(size.is_multiple_of(count), Value(op), "cannot reshape {size} elements into {}", tuple(lengths));
     Ok(lengths.iter().map(|&length| if length == -1 { size / count } else { length as usize }).collect())
 }
 
@@ -76,8 +65,7 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
     ensure!(
         start <= end,
         Value("flatten"),
-        "got start_axis {start_axis} behind end_axis {end_axis} of an array with {ndim} dimensions, \
-         expected it before"
+        "start_axis {start_axis} is after end_axis {end_axis} of {ndim} dimensions"
     );
     let (start, end) = (start as usize, end as usize);
     let shape = a.shape();
@@ -105,14 +93,14 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
-    ensure!(!shape.is_empty(), Value("unflatten"), "got an empty shape, expected at least one length");
+    ensure!(!shape.is_empty(), Value("unflatten"), "shape must not be empty");
     let at = normalize_axis("unflatten", axis, a.ndim())?;
     let length = a.shape()[at];
     let inner = resolve("unflatten", shape, length)?;
     ensure!(
         inner.size() == length,
         Value("unflatten"),
-        "got axis {axis} with size {length}, expected as many elements as shape {} has",
+        "cannot unflatten axis {axis} of length {length} into {}",
         tuple(shape)
     );
     let outer = a.shape();
@@ -142,7 +130,7 @@ pub fn squeeze(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
         Some(axes) => {
             let axes = Axes::normalized("squeeze", axes, a.ndim())?;
             if let Some(&axis) = axes.iter().find(|&&axis| shape[axis] != 1) {
-                bail!(Value("squeeze"), "got axis {axis} with size {}, expected size 1", shape[axis]);
+                bail!(Value("squeeze"), "cannot squeeze axis {axis} of length {}", shape[axis]);
             }
             axes
         }
@@ -193,7 +181,7 @@ pub fn transpose(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     ensure!(
         axes.len() == ndim,
         Value("transpose"),
-        "got {} axes for an array with {ndim} dimensions, expected each axis once",
+        "got {} axes for {ndim} dimensions, expected each axis once",
         axes.len()
     );
     Axes::normalized("transpose", axes, ndim)?;
@@ -254,7 +242,7 @@ pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Arra
     ensure!(
         sources.len() == destinations.len(),
         Value(op),
-        "got {} sources and {} destinations, expected as many of both",
+        "numbers of axes differ: {} sources, {} destinations",
         sources.len(),
         destinations.len()
     );
@@ -262,11 +250,7 @@ pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Arra
         let mut found = Vec::with_capacity(axes.len());
         for &axis in axes {
             let axis = normalize_axis(op, axis, a.ndim())?;
-            ensure!(
-                !found.contains(&axis),
-                Value(op),
-                "duplicate axis {axis} in {axes:?}, expected each axis once"
-            );
+            ensure!(!found.contains(&axis), Value(op), "duplicate axis {axis} in {axes:?}");
             found.push(axis);
         }
         Ok(found)
@@ -297,7 +281,7 @@ pub fn matrix_transpose(a: &Array) -> Result<Array> {
     ensure!(
         a.ndim() >= 2,
         Value("matrix_transpose"),
-        "got an array with {} dimensions, expected at least 2",
+        "array must have at least 2 dimensions, got {}",
         a.ndim()
     );
     rules::swap_last(a)

@@ -92,12 +92,7 @@ impl Attention {
 
     fn check(&self, inputs: &[&ArraySpec]) -> Result<()> {
         let is_there = inputs.len() >= self.count();
-        ensure!(
-            is_there,
-            Value("scaled_dot_product_attention"),
-            "got too few inputs, expected {}",
-            self.count()
-        );
+        ensure!(is_there, Value("scaled_dot_product_attention"), "needs {} inputs", self.count());
         let AttentionArgs { q, k, v, mask, sinks } = self.named_inputs(inputs);
         let dims = q.shape.ndim();
         let fits = dims >= 3 && k.shape.ndim() == dims && v.shape.ndim() == dims && {
@@ -123,7 +118,7 @@ impl Attention {
                 && mask.is_none_or(|mask| is_mask(mask))
                 && sinks.is_none_or(|sinks| is_sinks(sinks)),
             Value("scaled_dot_product_attention"),
-            "got queries {}, keys {} and values {}, expected shapes and dtypes that fit",
+            "queries {}, keys {} and values {} do not match",
             q.shape,
             k.shape,
             v.shape
@@ -299,7 +294,7 @@ impl Decompose for AttentionGradient {
         ensure!(
             last.is_some_and(|last| **last == expected[0]),
             Value("scaled_dot_product_attention"),
-            "got a cotangent unlike the output, expected one like it"
+            "cotangent does not have the shape and dtype of the output"
         );
         let given = self.0.named_inputs(inputs);
         let operands = [given.q, given.k, given.v].map(|spec| (*spec).clone());

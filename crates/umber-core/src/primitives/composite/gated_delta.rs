@@ -72,7 +72,7 @@ impl Decompose for GatedDelta {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let [q, k, v, decay, rate, state, mask] = inputs else {
-            umber_types::bail!(Value("gated_delta_update"), "got {} inputs, expected 7", inputs.len());
+            umber_types::bail!(Value("gated_delta_update"), "needs 7 inputs, got {}", inputs.len());
         };
         let fits = q.shape.ndim() >= 3 && v.shape.ndim() == q.shape.ndim() && {
             let dims = q.shape.ndim();
@@ -93,7 +93,7 @@ impl Decompose for GatedDelta {
         ensure!(
             fits && is_wide && alike,
             Value("gated_delta_update"),
-            "got queries {}, keys {} and values {}, expected shapes and dtypes that fit",
+            "queries {}, keys {} and values {} do not match",
             q.shape,
             k.shape,
             v.shape

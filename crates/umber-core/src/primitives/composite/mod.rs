@@ -268,7 +268,7 @@ fn check_weight(op: &str, name: &str, x: &ArraySpec, weight: &ArraySpec) -> Resu
     ensure!(
         weight.shape.ndim() == 1 && weight.shape.first().copied() == length,
         Value(op),
-        "{name}: got shape {} for x of shape {}, expected one axis as long as the last one of x",
+        "{name} must be one-dimensional and match the last axis of x, got shapes {} and {}",
         weight.shape,
         x.shape
     );

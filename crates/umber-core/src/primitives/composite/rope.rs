@@ -113,7 +113,7 @@ impl Decompose for Rope {
             && inputs[1].dtype == DType::Int64
             && inputs[1].shape.broadcasts_to(&Shape::new(x[..x.ndim() - 2].iter().copied()))
             && inputs.get(2).is_none_or(|given| given.shape[..] == [half] && given.dtype == DType::Float64);
-        ensure!(fits, Value("rope"), "got x of shape {x}, expected what {} dims can turn", self.dims);
+        ensure!(fits, Value("rope"), "x of shape {x} has fewer than dims = {} features", self.dims);
         Ok(same_spec(inputs))
     }
 

@@ -47,9 +47,9 @@ impl Primitive for Branch {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         self.0.bodies.iter().try_for_each(|body| body.validate(site))?;
         let alike = self.0.bodies.windows(2).all(|pair| pair[0].outputs == pair[1].outputs);
-        site.must(alike && !self.0.bodies.is_empty(), "functions that answer alike")?;
+        site.must(alike && !self.0.bodies.is_empty(), "functions with equal outputs")?;
         let is_index = site.ndim(0) == 0 && site.inputs.first().is_some_and(|i| i.dtype == DType::Int32);
-        site.must(is_index, "a number of a function")
+        site.must(is_index, "the index of a branch")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {

@@ -126,7 +126,7 @@ impl Primitive for Loop {
             ensure!(
                 sequence.shape.first() == Some(length),
                 Value(self.0.construct.name()),
-                "the sequences differ in length: got shape {}, expected {length} rows",
+                "sequences differ in length: shape {}, expected {length} rows",
                 sequence.shape
             );
         }
@@ -148,7 +148,7 @@ impl Primitive for Loop {
         let fits = carry.saturating_add(*rows) <= body.arguments().len()
             && carry.saturating_add(*sums).saturating_add(kept) <= body.outputs.len()
             && body.outputs[..*carry] == body.arguments()[..*carry];
-        site.must(fits, "a function that answers what it carries")?;
+        site.must(fits, "a function that returns its carry")?;
         let rows = site.inputs.iter().skip(*carry).take(*rows);
         let mut lengths = rows.map(|input| input.shape.first().copied());
         site.must(lengths.all(|own| own == Some(*length)), &format!("sequences of {length}"))

@@ -105,7 +105,7 @@ impl Body {
     /// Does it answer what it says? For operations that somebody else wrote.
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         let outputs = validation::outputs(&self.program)?;
-        site.must(outputs == self.outputs, "a function that answers what it says")
+        site.must(outputs == self.outputs, "a function with the declared outputs")
     }
 
     /// The function for arguments of other lengths.
@@ -118,7 +118,7 @@ impl Body {
         ensure!(
             self.arguments().iter().eq(given.iter().copied()),
             Value(construct.name()),
-            "got inputs of other shapes or dtypes than those the function was traced with"
+            "shapes or dtypes of the inputs differ from those the function was traced with"
         );
         Ok(())
     }
@@ -141,7 +141,8 @@ impl LoweredCache {
                 Arc::clone(self.0.get_or_init(|| made))
             }
         };
-        made.downcast().map_err(|_| error!(Runtime("eval"), "a function was prepared as another kind"))
+        made.downcast()
+            .map_err(|_| error!(Runtime("eval"), "the function was compiled for another construct"))
     }
 }
 
@@ -183,5 +184,5 @@ pub(crate) fn record_again(
 
 /// The answer of `eval_cpu`: these operations run programs, which only the evaluator can.
 fn needs_evaluator(construct: Construct) -> Error {
-    error!(Runtime(construct.name()), "can only be run by the evaluator")
+    error!(Runtime(construct.name()), "only the evaluator can run it")
 }

@@ -51,7 +51,7 @@ impl Primitive for While {
         body.validate(site)?;
         let answer = [ArraySpec::new(Shape::scalar(), DType::Bool)];
         let fits = condition.outputs == answer && body.arguments().starts_with(&body.outputs);
-        site.must(fits, "a condition, and a function that answers what it carries")
+        site.must(fits, "a condition and a function that returns its carry")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {

@@ -54,12 +54,7 @@ impl Primitive for Inverse {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::inverse(self.on_singular, inputs[0], &output);
-            explained(
-                outcome,
-                self.name,
-                "is singular: got columns that depend on each other, expected independent ones",
-                batch_of(inputs[0].shape()),
-            )
+            explained(outcome, self.name, "is singular", batch_of(inputs[0].shape()))
         })
     }
 }

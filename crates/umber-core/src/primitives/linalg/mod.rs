@@ -48,7 +48,7 @@ fn explained(
         Err(Failure::Memory(bytes)) => {
             return Err(error!(
                 Memory(format_args!("linalg.{name}")),
-                "cannot allocate {bytes} bytes to compute in"
+                "out of memory: cannot allocate {bytes} bytes of scratch"
             ));
         }
         Err(Failure::Matrix(index)) => index,

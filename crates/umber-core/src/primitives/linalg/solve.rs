@@ -57,7 +57,10 @@ impl Primitive for Solve {
         site.takes(2)?;
         site.square(0)?;
         site.matrices(1)?;
-        site.must(site.ndim(0) == site.ndim(1) && site.last(0, 1) == site.last(1, 2), "as many rows")?;
+        site.must(
+            site.ndim(0) == site.ndim(1) && site.last(0, 1) == site.last(1, 2),
+            "equal numbers of rows",
+        )?;
         site.same_batch(2)
     }
 
@@ -101,12 +104,7 @@ impl Primitive for Solve {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::solve(self.form, inputs[0], inputs[1], &output);
             let batch: Shape = batch_of(inputs[0].shape()).into();
-            explained(
-                outcome,
-                self.name,
-                "is singular: got columns that depend on each other, expected independent ones",
-                &batch,
-            )
+            explained(outcome, self.name, "is singular", &batch)
         })
     }
 }

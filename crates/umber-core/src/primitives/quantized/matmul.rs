@@ -119,7 +119,7 @@ impl Primitive for QuantizedMatMul {
         ensure!(
             x.shape.ndim() == 3 && x.shape[2] == k,
             Value(self.name()),
-            "got x of shape {} for a matrix of {k} by {n}, expected its last axis to be {k} long",
+            "inner dimensions differ: x of shape {}, quantised matrix of {k} by {n}",
             x.shape
         );
         ensure!(
@@ -127,7 +127,7 @@ impl Primitive for QuantizedMatMul {
                 .iter()
                 .all(|index| index.dtype.is_integer() && index.shape == batch_indices[0].shape),
             Value("gather_qmm"),
-            "got indices of different shapes or not of integers, expected integers of one shape"
+            "indices must be integers of equal shape"
         );
         let count = self.count.unwrap_or(x.shape[0]);
         Ok(ArraySpec { shape: Shape::from([count, x.shape[1], n]), dtype: x.dtype }.into())
@@ -140,7 +140,7 @@ impl Primitive for QuantizedMatMul {
         let are_stacks = site.inputs[0].dtype.is_floating() && site.ndim(0) == 3 && site.ndim(1) == 3;
         site.must(are_stacks, "stacks of matrices of real numbers")?;
         let is_whole = self.count.is_some() || site.inputs[0].shape[0] == site.inputs[1].shape[0];
-        site.must(is_whole, "as many matrices on both sides")
+        site.must(is_whole, "equal batch shapes")
     }
 
     any_lengths!();

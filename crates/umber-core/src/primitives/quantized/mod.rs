@@ -71,7 +71,7 @@ pub(crate) fn row_length(op: &str, how: Quantization, parts: &[&ArraySpec]) -> R
     ensure!(
         parts[2..].iter().all(|biases| biases.shape == scales.shape),
         Value(op),
-        "Scales and biases should have the same shape: got {} and {}",
+        "scales and biases must have the same shape, got {} and {}",
         scales.shape,
         parts[2..].first().map_or_else(|| scales.shape.clone(), |biases| biases.shape.clone())
     );
@@ -82,8 +82,8 @@ pub(crate) fn row_length(op: &str, how: Quantization, parts: &[&ArraySpec]) -> R
     ensure!(
         fits,
         Value(op),
-        "got w of shape {} and scales of shape {}, expected w[..., n * {}] and scales[..., n] for group_size={}, \
-         bits={} and mode='{}'",
+        "shapes of w, {}, and scales, {}, do not match, expected w[..., n * {}] and scales[..., n] for \
+         group_size={}, bits={} and mode='{}'",
         words.shape,
         scales.shape,
         how.words_of_group(),

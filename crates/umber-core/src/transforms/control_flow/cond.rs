@@ -50,29 +50,19 @@ pub struct Branches {
 impl Branches {
     /// Choose by a truth value: first the branch for false is to be followed, then that for true.
     pub fn cond(pred: &Array, operands: &[Array]) -> Result<Branches> {
-        ensure!(
-            pred.ndim() == 0,
-            Value("cond"),
-            "pred: got an array of shape {}, expected a scalar",
-            pred.shape()
-        );
+        ensure!(pred.ndim() == 0, Value("cond"), "pred must be a scalar, got shape {}", pred.shape());
         let index = cast(&cast(pred, DType::Bool)?, DType::Int32)?;
         Ok(Branches { construct: Construct::Cond, index, operands: operands.to_vec(), closed: Vec::new() })
     }
 
     /// Choose one of `count` branches by a number, which is brought into bounds.
     pub fn switch(index: &Array, count: usize, operands: &[Array]) -> Result<Branches> {
-        ensure!(count > 0, Value("switch"), "branches: got none, expected at least one function");
-        ensure!(
-            index.ndim() == 0,
-            Value("switch"),
-            "index: got an array of shape {}, expected a scalar",
-            index.shape()
-        );
+        ensure!(count > 0, Value("switch"), "branches must hold at least one function");
+        ensure!(index.ndim() == 0, Value("switch"), "index must be a scalar, got shape {}", index.shape());
         ensure!(
             index.dtype().is_integer(),
             Type("switch"),
-            "index: got dtype {}, expected an integer",
+            "index must be an integer, not {}",
             index.dtype()
         );
         let last = Array::scalar(count as i64 - 1, index.dtype());
@@ -94,7 +84,7 @@ impl Branches {
             ensure!(
                 outputs.len() == first.outputs.len(),
                 Value(op),
-                "the branches returned {} and {} arrays, expected equal structures",
+                "numbers of arrays that the branches return differ: {} and {}",
                 first.outputs.len(),
                 outputs.len()
             );
@@ -102,7 +92,7 @@ impl Branches {
                 ensure!(
                     *output.shape() == expected.shape,
                     Value(op),
-                    "one branch returned {} with shape {}, another with shape {}, expected equal shapes",
+                    "branches return {} with different shapes: {} and {}",
                     name(i),
                     expected.shape,
                     output.shape()
@@ -110,7 +100,7 @@ impl Branches {
                 ensure!(
                     output.dtype() == expected.dtype,
                     Type(op),
-                    "one branch returned {} with dtype {}, another with dtype {}, expected equal dtypes",
+                    "branches return {} with different dtypes: {} and {}",
                     name(i),
                     expected.dtype,
                     output.dtype()

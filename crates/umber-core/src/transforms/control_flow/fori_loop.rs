@@ -40,13 +40,13 @@ impl Bound {
         ensure!(
             array.ndim() == 0,
             Value("fori_loop"),
-            "{name}: got an array of shape {}, expected a scalar",
+            "{name} must be a scalar, got shape {}",
             array.shape()
         );
         ensure!(
             array.dtype().is_integer(),
             Type("fori_loop"),
-            "{name}: got dtype {}, expected an integer",
+            "{name} must be an integer, not {}",
             array.dtype()
         );
         if let Some(value) = array.constant() {
@@ -230,7 +230,7 @@ pub struct Batches {
 impl Batches {
     /// Begin with sequences of equal length; `name` says what users call them.
     pub fn begin(xs: &[Array], size: usize, name: LeafName<'_>) -> Result<Batches> {
-        ensure!(size > 0, Value("map"), "batch_size: got 0, expected a positive number");
+        ensure!(size > 0, Value("map"), "batch_size must be positive, got 0");
         let length = Scan::begin(Construct::Map, &[], xs, None, name)?.length();
         Ok(Batches { xs: xs.to_vec(), size: size.min(length.max(1)), length })
     }

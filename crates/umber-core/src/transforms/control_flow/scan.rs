@@ -71,19 +71,19 @@ impl Scan {
         let mut found = length;
         for (i, sequence) in sequences.iter().enumerate() {
             let Some(&rows) = sequence.shape().first() else {
-                bail!(Value(op), "{} is a scalar, expected an axis to go along", name(i));
+                bail!(Value(op), "{} is a scalar; a sequence needs an axis to iterate over", name(i));
             };
             let expected = *found.get_or_insert(rows);
             ensure!(
                 rows == expected,
                 Value(op),
-                "{}: got {rows} rows, expected {expected} {}",
+                "{} has {rows} rows, but {} {expected}",
                 name(i),
-                if length.is_some() { "as length says" } else { "as the others have" }
+                if length.is_some() { "length is" } else { "other sequences have" }
             );
         }
         let Some(length) = found else {
-            bail!(Value(op), "got no sequences and no length, expected one of them");
+            bail!(Value(op), "needs sequences or a length");
         };
         Ok(Scan::trace_function(construct, init, sequences, length, &Counter::Own))
     }

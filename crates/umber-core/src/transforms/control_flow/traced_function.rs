@@ -97,7 +97,7 @@ pub(super) fn check_carry(
     ensure!(
         got.len() == expected.len(),
         Value(op),
-        "the function returned {} arrays to carry on, expected {} as it was given",
+        "the function returned a carry of {} arrays, expected {}",
         got.len(),
         expected.len()
     );
@@ -105,7 +105,7 @@ pub(super) fn check_carry(
         ensure!(
             got.shape() == expected.shape(),
             Value(op),
-            "the function returned {} with shape {}, expected shape {}: a carry keeps its shapes",
+            "the function returned {} with shape {}, expected shape {}: a carry must keep its shapes",
             name(i),
             got.shape(),
             expected.shape()
@@ -113,7 +113,7 @@ pub(super) fn check_carry(
         ensure!(
             got.dtype() == expected.dtype(),
             Type(op),
-            "the function returned {} with dtype {}, expected dtype {}: a carry keeps its dtypes",
+            "the function returned {} with dtype {}, expected dtype {}: a carry must keep its dtypes",
             name(i),
             got.dtype(),
             expected.dtype()

@@ -55,7 +55,7 @@ impl WhileLoop {
         ensure!(
             pred.ndim() == 0,
             Value("while_loop"),
-            "cond_fun returned an array of shape {}, expected a scalar",
+            "cond_fun must return a scalar, got shape {}",
             pred.shape()
         );
         let pred = [cast(pred, DType::Bool)?];

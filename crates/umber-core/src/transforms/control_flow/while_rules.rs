@@ -30,16 +30,15 @@ pub(super) fn pull_while(
     match operation.construct {
         Construct::ForiLoop => bail!(
             Value("fori_loop"),
-            "a loop between bounds that are computed has no gradient: it cannot be known how many \
-             iterations there are to go back through. Expected bounds that are Python integers or arrays with \
-             values, or a scan of a fixed length that masks what is too many; jvp works"
+            "a loop with computed bounds has no gradient: the number of iterations is unknown. Use Python \
+             integers or evaluated arrays as bounds, or a scan of fixed length with a mask; jvp works"
         ),
         Construct::WhileLoop | Construct::Scan | Construct::Map | Construct::Cond | Construct::Switch => {
             bail!(
                 Value("while_loop"),
-                "a loop of unknown length has no gradient: it cannot be known how many iterations there are \
-             to go back through. Expected a scan or a fori_loop between integers, with mx.where for what comes after \
-             the end, or stop_gradient; jvp works"
+                "a loop of unknown length has no gradient: the number of iterations is unknown. Use a scan \
+                 or a fori_loop between integers, with mx.where to mask later iterations, or stop_gradient; \
+                 jvp works"
             )
         }
     }

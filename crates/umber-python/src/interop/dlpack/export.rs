@@ -121,11 +121,11 @@ fn capsule(py: Python<'_>, export: Export, form: Form, content: Content) -> PyRe
 fn check_stream(stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(stream) = stream else { return Ok(()) };
     Err(match stream.extract::<i64>() {
-        Ok(number) => PyValueError::new_err(format!(
-            "[__dlpack__] the CPU has no streams: got stream={number}, expected None"
-        )),
+        Ok(number) => {
+            PyValueError::new_err(format!("[__dlpack__] stream must be None on the CPU, got {number}"))
+        }
         Err(_) => PyTypeError::new_err(format!(
-            "[__dlpack__] the CPU has no streams: got a stream of type {}, expected None",
+            "[__dlpack__] stream must be None on the CPU, got {}",
             stream.get_type().name()?
         )),
     })
@@ -150,8 +150,8 @@ impl PyArray {
         check_stream(stream)?;
         if let Some((kind, index)) = dl_device.filter(|&device| device != (CPU, 0)) {
             return Err(refuse(format!(
-                "[__dlpack__] cannot export to this device: got ({kind}, {index}), {} number {index}, expected \
-                 (1, 0), the CPU",
+                "[__dlpack__] cannot export to device ({kind}, {index}), {} number {index}, only to (1, 0), \
+                 the CPU",
                 device_name(kind)
             )));
         }
@@ -160,7 +160,7 @@ impl PyArray {
         {
             let device = backend.device();
             return Err(refuse(format!(
-                "[__dlpack__] the memory is {device}'s, which cannot be shared: got dl_device={}, copy={}, expected \
+                "[__dlpack__] memory of {device} cannot be shared with dl_device={}, copy={}; pass \
                  dl_device=(1, 0) for a copy on the CPU",
                 dl_device.map_or_else(|| "None".to_owned(), |(kind, index)| format!("({kind}, {index})")),
                 if copy == Some(false) { "False" } else { "None" },
@@ -181,8 +181,8 @@ impl PyArray {
         }
         if copy == Some(false) || is_declared_read_only {
             return Err(refuse(format!(
-                "[__dlpack__] a capsule without a version cannot say that this memory is seen elsewhere or must not be \
-                 written: got max_version={}, expected (1, 0) or more, or copy=True",
+                "[__dlpack__] read-only or shared memory needs a versioned capsule: got max_version={}, \
+                 expected (1, 0) or later, or copy=True",
                 max_version.map_or_else(|| "None".to_owned(), |(major, minor)| format!("({major}, {minor})"))
             )));
         }

@@ -76,7 +76,7 @@ fn check_device(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> 
     let told = tell.call0()?;
     let (kind, _): (i32, i32) = told.extract().map_err(|_| {
         PyTypeError::new_err(format!(
-            "[from_dlpack] __dlpack_device__: got {}, expected the numbers of a device type and a device",
+            "[from_dlpack] __dlpack_device__ returned {}, expected the numbers of a device type and a device",
             shortened(&told)
         ))
     })?;
@@ -88,8 +88,8 @@ fn check_device(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> 
 
 fn wrong_device(kind: i32) -> PyErr {
     refuse(format!(
-        "[from_dlpack] the CPU cannot read memory of this device: got device type {kind}, {}, expected the CPU, or \
-         device=cpu and a producer that copies",
+        "[from_dlpack] the CPU cannot read memory of device type {kind}, {}; pass device=cpu if the producer \
+         can copy",
         device_name(kind)
     ))
 }
@@ -129,8 +129,7 @@ fn check_tensor(tensor: &Tensor) -> PyResult<umber_core::DType> {
     match from_dlpack_code(tensor.code, tensor.bits) {
         Some(dtype) if tensor.lanes == 1 => Ok(dtype),
         _ => Err(refuse(format!(
-            "[from_dlpack] umber has no dtype for these elements: got type code {} ({}), {} bits and {} lanes, \
-             expected those of one of its dtypes",
+            "[from_dlpack] elements of type code {} ({}), {} bits and {} lanes are not supported",
             tensor.code,
             type_name(tensor.code),
             tensor.bits,
@@ -146,12 +145,10 @@ fn check_tensor(tensor: &Tensor) -> PyResult<umber_core::DType> {
 unsafe fn read(tensor: &Tensor, access: Access, stability: ExternalWrites) -> PyResult<ForeignBuffer> {
     let dtype = check_tensor(tensor)?;
     let ndim = usize::try_from(tensor.ndim).ok().filter(|&ndim| ndim <= MAX_AXES).ok_or_else(|| {
-        refuse(format!("[from_dlpack] got a tensor of {} axes, expected 0 to {MAX_AXES}", tensor.ndim))
+        refuse(format!("[from_dlpack] tensor has {} axes, expected 0 to {MAX_AXES}", tensor.ndim))
     })?;
     if ndim > 0 && tensor.shape.is_null() {
-        return Err(refuse(format!(
-            "[from_dlpack] got a tensor of {ndim} axes without a shape, expected one with a shape"
-        )));
+        return Err(refuse(format!("[from_dlpack] tensor of {ndim} axes has no shape")));
     }
     // SAFETY: the specification gives `ndim` entries each; strides may be absent for dense memory.
     let (shape, strides) = unsafe {
@@ -170,17 +167,13 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: ExternalWrites) -> Py
             // Nobody steps along an axis of length one.
             .map(|(&stride, &n)| if n == 1 { Some(0) } else { (stride as isize).checked_mul(itemsize) })
             .collect::<Option<_>>()
-            .ok_or_else(|| {
-                refuse(format!(
-                    "[from_dlpack] got strides {strides:?}, expected no more than memory can address"
-                ))
-            })?,
+            .ok_or_else(|| refuse(format!("[from_dlpack] strides {strides:?} are too large to address")))?,
         None => row_major_strides(&shape).iter().map(|stride| stride * itemsize).collect(),
     };
     let offset = usize::try_from(tensor.byte_offset).ok();
     if offset.and_then(|offset| (tensor.data as usize).checked_add(offset)).is_none() {
         return Err(refuse(format!(
-            "[from_dlpack] got a byte_offset of {}, expected no more than memory can address",
+            "[from_dlpack] byte_offset {} is too large to address",
             tensor.byte_offset
         )));
     }
@@ -233,7 +226,7 @@ fn consume(
             if (*managed).version.major != VERSION.major {
                 let Version { major, minor } = (*managed).version;
                 return Err(refuse(format!(
-                    "[from_dlpack] got a capsule of version {major}.{minor}, expected version 1"
+                    "[from_dlpack] capsule version {major}.{minor} is not supported, expected version 1"
                 )));
             }
             let flags = (*managed).flags;
@@ -262,12 +255,10 @@ fn consume(
         };
     }
     if is_named(capsule, USED_NAME) || is_named(capsule, USED_VERSIONED_NAME) {
-        return Err(refuse(
-            "[from_dlpack] got a capsule that was consumed before, expected a new one".into(),
-        ));
+        return Err(refuse("[from_dlpack] the capsule was already consumed".into()));
     }
     Err(PyTypeError::new_err(format!(
-        "[from_dlpack] got {}, expected an object with __dlpack__ or a capsule of DLPack",
+        "[from_dlpack] got {}, expected an object with __dlpack__ or a DLPack capsule",
         capsule.get_type().name()?
     )))
 }

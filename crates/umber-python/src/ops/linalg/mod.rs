@@ -852,7 +852,9 @@ fn pinv(
     stream: Option<StreamArg>,
 ) -> One {
     if rcond.is_some() && rtol.is_some() {
-        return Err(PyValueError::new_err("[linalg.pinv] rcond: got rtol too, expected one of both"));
+        return Err(PyValueError::new_err(
+            "[linalg.pinv] rcond and rtol are the same argument; pass only one",
+        ));
     }
     let (a, rtol) = (a.alone(), rcond.or(rtol));
     if hermitian {
@@ -920,7 +922,7 @@ fn matrix_rank(
         (Some(tol), None) => Threshold::Absolute(tol),
         (Some(_), Some(_)) => {
             return Err(PyValueError::new_err(
-                "[linalg.matrix_rank] tol: got rtol too, expected one of both",
+                "[linalg.matrix_rank] tol and rtol are the same argument; pass only one",
             ));
         }
     };

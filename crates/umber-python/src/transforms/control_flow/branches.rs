@@ -34,7 +34,7 @@ fn trace_function(
     }
     let outputs = branches.end().or_raise()?;
     let (Some(first), Some(function)) = (first, functions.first()) else {
-        return Err(PyTypeError::new_err(format!("[{op}] got no function")));
+        return Err(PyTypeError::new_err(format!("[{op}] needs at least one function")));
     };
     first.tree.rebuild(function.py(), &outputs)
 }

@@ -51,9 +51,8 @@ fn unroll(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
 /// Parse a number of rows.
 fn rows(op: &str, name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
     let to_rows = |value: i64| {
-        usize::try_from(value).map_err(|_| {
-            PyValueError::new_err(format!("[{op}] {name}: got {value}, expected a number of rows"))
-        })
+        usize::try_from(value)
+            .map_err(|_| PyValueError::new_err(format!("[{op}] {name} must not be negative, got {value}")))
     };
     value.map(to_rows).transpose()
 }
@@ -157,7 +156,7 @@ fn scan<'py>(
         let is_pair = returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>();
         if !is_pair || returned.len()? != 2 {
             return Err(PyTypeError::new_err(format!(
-                "[scan] the function's result: got {}, expected a pair (carry, y)",
+                "[scan] the function returned {}, expected a pair (carry, y)",
                 returned.get_type().name()?
             )));
         }
