@@ -100,7 +100,7 @@ impl<'a> GroupParameters<'a> {
             GroupParameters::Float32(values) => prefetch_slice(values, start, count),
             GroupParameters::Float64(values) => prefetch_slice(values, start, count),
             GroupParameters::Powers(codes) | GroupParameters::Fp8(codes) => {
-                prefetch_slice(codes, start, count)
+                prefetch_slice(codes, start, count);
             }
         }
     }
