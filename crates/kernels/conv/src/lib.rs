@@ -149,17 +149,23 @@ fn each(phases: &[Geometry], run: impl Fn(&Geometry) + Sync) {
 fn check(params: &ConvParams, input: &View, weight: &View, output: &[usize]) {
     let (x, w) = (input.shape(), weight.shape());
     let last = params.axes.len() + 1;
-    assert!(x.len() == last + 1 && w.len() == x.len() && output.len() == x.len(), "as many axes");
+    assert!(
+        x.len() == last + 1 && w.len() == x.len() && output.len() == x.len(),
+        "input, weight and output have the same rank"
+    );
     assert!(
         params.groups > 0 && x[last] == w[last] * params.groups,
         "the weight has the channels of the input"
     );
-    assert!(output[0] == x[0] && output[last] == w[0], "the output has the batch and the channels");
-    assert!(w[0].is_multiple_of(params.groups), "every group has as many outputs");
+    assert!(
+        output[0] == x[0] && output[last] == w[0],
+        "the output has the batch size of the input and the channels of the weight"
+    );
+    assert!(w[0].is_multiple_of(params.groups), "the groups divide the outputs");
     for (i, axis) in params.axes.iter().enumerate() {
         assert!(
             output[i + 1] == axis.outputs(x[i + 1], w[i + 1]),
-            "the output is as long as the parameters say"
+            "the output has the length that the parameters give"
         );
     }
 }

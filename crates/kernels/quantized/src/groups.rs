@@ -38,10 +38,10 @@ struct Group<W> {
 /// If dtypes or shapes do not fit.
 pub fn quantize(format: Quantization, src: View, largest: Option<View>, outputs: &mut [ViewMut]) {
     match_dtype!(float src.dtype(), T => {
-        let [words, rest @ ..] = outputs else { panic!("words come out") };
+        let [words, rest @ ..] = outputs else { panic!("an output for the words") };
         let words = Target::over(words.as_mut_slice::<u32>().expect("dense uint32"));
         let mut rest = rest.iter_mut();
-        let scales = rest.next().expect("scales come out");
+        let scales = rest.next().expect("an output for the scales");
         let codes = (scales.dtype() == DType::UInt8).then(|| Target::<u8>::of(scales));
         let scales = codes.is_none().then(|| Target::<T>::of(scales));
         let biases = rest.next().map(|biases| Target::<T>::of(biases));

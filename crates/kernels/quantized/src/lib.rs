@@ -60,5 +60,5 @@ pub fn dequantize(format: Quantization, words: View, scales: View, biases: Optio
                 unsafe { umber_kernels_base::row::store(&line, target.at((row * length) as isize), length) };
             }
         });
-    }, else => panic!("floats come out"));
+    }, else => panic!("the output is a float"));
 }

@@ -75,7 +75,10 @@ pub struct Product<'a> {
 /// # Panics
 /// If dtypes or shapes do not fit.
 pub fn matmul(product: &Product, out: ViewMut) -> Result<()> {
-    assert!(out.layout().is_contiguous() && product.x.dtype() == out.dtype(), "dense, of one dtype");
+    assert!(
+        out.layout().is_contiguous() && product.x.dtype() == out.dtype(),
+        "the output is dense and has the dtype of x"
+    );
     match_dtype!(float out.dtype(), T => run::<T, <T as Real>::Compute>(product, out), else => panic!("of floats"))
 }
 

@@ -118,9 +118,9 @@ impl<'a> QuantizedRows<'a> {
         assert!(length.is_multiple_of(format.group_size()), "rows of whole groups");
         let groups = length / format.group_size();
         let rows = words.size() / format.words(length).max(1);
-        assert!(scales.size() == rows * groups, "a scale a group");
+        assert!(scales.size() == rows * groups, "one scale per group");
         assert!(format.has_biases() == biases.is_some(), "biases in affine mode");
-        assert!(biases.is_none_or(|biases| biases.size() == scales.size()), "a bias a group");
+        assert!(biases.is_none_or(|biases| biases.size() == scales.size()), "one bias per group");
         QuantizedRows {
             format,
             words: dense(words),

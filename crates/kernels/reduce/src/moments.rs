@@ -95,7 +95,7 @@ fn compute(x: View, axes: Range<usize>, output: MomentsOutput, dst: [&ViewMut; 2
     let mut runs = SmallVec::new();
     outer.walk(0..outer.count(), |[at]| runs.push(at));
     match_dtype!(float x.dtype(), T => {
-        assert_eq!(dst[0].dtype(), <<T as Real>::Compute as umber_types::Element>::DTYPE, "sums have more digits");
+        assert_eq!(dst[0].dtype(), <<T as Real>::Compute as umber_types::Element>::DTYPE, "the results have the compute type");
         let across = results.inner();
         let folds = if across.strides[0] == 1 && inner.strides[0] == across.length as isize {
             folds(across.length, inner.length)

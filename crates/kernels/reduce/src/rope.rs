@@ -24,9 +24,12 @@ const GRAIN: usize = 1 << 15;
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
 pub fn rope(x: View, offset: View, frequencies: &[f64], pairing: Pairing, out: ViewMut) {
-    assert_eq!((x.shape(), x.dtype()), (out.shape(), out.dtype()), "turning keeps shape and dtype");
+    assert_eq!((x.shape(), x.dtype()), (out.shape(), out.dtype()), "rotation keeps shape and dtype");
     let &[ref batch @ .., length, features] = x.shape() else { panic!("positions and features") };
-    assert!(offset.shape() == batch && 2 * frequencies.len() <= features, "offsets and speeds that fit");
+    assert!(
+        offset.shape() == batch && 2 * frequencies.len() <= features,
+        "offsets match the batch, frequencies the features"
+    );
     assert!(out.layout().is_contiguous(), "the result is dense");
     if x.size() == 0 {
         return;

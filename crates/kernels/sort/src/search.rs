@@ -25,10 +25,10 @@ const BATCH: usize = 32;
 /// If shapes or dtypes do not fit together.
 pub fn searchsorted(side: Side, sorted: View, values: View, dst: ViewMut) {
     let batch = sorted.shape().len().checked_sub(1).expect("rows have an axis");
-    assert_eq!(sorted.dtype(), values.dtype(), "what is searched and what is searched for have one dtype");
-    assert_eq!(dst.dtype(), DType::UInt32, "places are uint32");
+    assert_eq!(sorted.dtype(), values.dtype(), "sorted rows and values have one dtype");
+    assert_eq!(dst.dtype(), DType::UInt32, "indices are uint32");
     assert_eq!(sorted.shape()[..batch], values.shape()[..batch], "a sorted row for each group of values");
-    assert_eq!(values.shape(), dst.shape(), "a place for each value");
+    assert_eq!(values.shape(), dst.shape(), "an index for each value");
     let mut rows = StridedLoops::new(&[], [&[], &[], &[]]);
     for axis in 0..batch {
         let strides = [sorted.strides()[axis], values.strides()[axis], dst.strides()[axis]];

@@ -114,7 +114,7 @@ fn transform_as<T: Real>(
 where
     Complex<T>: Element,
 {
-    let factor = T::from_f64(scaling.factor(length)).expect("any float is one of T's");
+    let factor = T::from_f64(scaling.factor(length)).expect("every real type holds the factor");
     let mut lines = LineBatch::new(src, axis, dst);
     lines.skip(power_of_two::transform(transform, factor, length, &lines)?);
     if lines.count() == 0 {

@@ -244,7 +244,7 @@ impl RowSwaps {
     fn of(order: &[usize]) -> RowSwaps {
         let swaps = order.iter().enumerate().map(|(to, &from)| (to, from)).filter(|(to, from)| to != from);
         let moves = RowSwaps(swaps.collect());
-        assert!(moves.0.len() <= 2 * PANEL, "two rows for each exchange");
+        assert!(moves.0.len() <= 2 * PANEL, "at most two rows move per exchange");
         moves
     }
 

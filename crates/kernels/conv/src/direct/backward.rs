@@ -239,7 +239,7 @@ fn blocks<W: Ring, V: Lanes<W>, const FUSED: bool, const OWN: bool, const R: usi
 ) {
     let stride = C * V::COUNT;
     for (block, terms) in chunk.terms.chunks_exact(R).take(chunk.depth.div_ceil(R)).enumerate() {
-        let terms: [usize; R] = terms.try_into().expect("a chunk is that long");
+        let terms: [usize; R] = terms.try_into().expect("chunks have R terms");
         let to = sums.at((block * R * stride) as isize);
         let row = |output: &Output| chunk.copied.wrapping_add(output.position * chunk.width);
         // SAFETY: all terms of all outputs lie in the copy, their cotangents have all channels of the panel, and there is

@@ -34,7 +34,7 @@ const fn has_uniform_initial_sums(kind: u8, one_group: bool) -> bool {
 }
 
 fn kind(format: Quantization) -> u8 {
-    kind_of(format).expect("kernels are compiled for codes of so many bits")
+    kind_of(format).expect("there are kernels for this format")
 }
 
 /// Codes per byte, each of which is one step of the shift loop.

@@ -212,7 +212,7 @@ fn zero_point_sums<const D: usize>(
     for limbs in limbs.chunks(stride) {
         for (limb, sum) in sums.iter_mut().enumerate() {
             let limbs = limbs[limb * step..][..BYTES].as_ptr();
-            // SAFETY: a vector of digits.
+            // SAFETY: a vector of limbs.
             *sum = unsafe { _mm512_dpbusd_epi32(*sum, zero_point, _mm512_loadu_si512(limbs.cast())) };
         }
     }

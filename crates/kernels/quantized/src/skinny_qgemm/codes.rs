@@ -30,7 +30,7 @@ pub(super) trait Codes: Lanes<f32> {
     }
     /// The codes of a step, multiplied by the power of two of their position, except for those at the upper end.
     fn unshifted<const KIND: u8>(_words: Self::Words, _step: usize) -> Self {
-        unreachable!("codes are not taken in their places")
+        unreachable!("only for vectors with UNSHIFTED")
     }
     /// Shift the lowest codes out of the words.
     fn next<const KIND: u8>(words: Self::Words) -> Self::Words;

@@ -47,7 +47,7 @@ const MAX_CHUNKS: usize = 256;
 /// 1, all true, any false, min the maximum value of the dtype and max the minimum; the mean is NaN.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+/// If dtypes or shapes do not fit together, or for the mean of integers or bools.
 pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], mut dst: ViewMut) {
     fold(kernels_of(kind, src.dtype(), dst.dtype()), src, axes, dst.reborrow());
     if kind == ReduceKind::Mean {
@@ -60,7 +60,7 @@ pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], mut dst: ViewMut) {
 /// are broadcast. The output is not stored.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+/// If dtypes or shapes do not fit together, or for the mean of integers or bools.
 pub fn reduce_tape(
     kind: ReduceKind,
     (tape, program): (&Tape, &Program),
@@ -78,7 +78,7 @@ pub fn reduce_tape(
 /// [`reduce_tape`] without the tape: a mean whose sum overflows float64, or float32 within a few elements, is not finite.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+/// If dtypes or shapes do not fit together, or for the mean of integers or bools.
 pub fn reduce_program(
     kind: ReduceKind,
     program: &Program,

@@ -102,7 +102,7 @@ unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
     unsafe {
         let mut width = 1;
         if N == BLOCK {
-            L::sort_runs((&mut vectors[..]).try_into().expect("as many"));
+            L::sort_runs((&mut vectors[..]).try_into().expect("a block"));
             width = L::RUN;
         } else {
             for vector in &mut *vectors {
@@ -142,7 +142,7 @@ unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
 #[inline(always)]
 unsafe fn sort_many<L: Lanes>(items: &mut [L::Item]) {
     let count = items.len().div_ceil(L::COUNT).next_multiple_of(GROUP);
-    assert!(count <= MAX_REGISTERS, "networks sort fewer");
+    assert!(count <= MAX_REGISTERS, "too many registers for the networks");
     let mut buffer = [const { MaybeUninit::<L::Vector>::uninit() }; MAX_REGISTERS];
     let vectors = buffer.as_mut_ptr().cast::<L::Vector>();
     // SAFETY: guaranteed by the caller of this function; the first `count` registers are written before they are read.
