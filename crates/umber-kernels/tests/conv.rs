@@ -326,7 +326,7 @@ fn padding_is_not_multiplied() {
         let (x, w, y) = ([1, 5, 11, groups * channels], [groups * channels, 3, 3, channels], [5, 11]);
         let (lx, lw) = (Layout::contiguous(Shape::from(x)), Layout::contiguous(Shape::from(w)));
         let mut weight = vec![1f32; lw.shape.size()];
-        // The first tap of the last output channel, which never covers the last column of the input.
+        // The first tap of the last output channel, which reads padding in the first row and in the first column.
         let tap = (groups * channels - 1) * 9 * channels;
         weight[tap] = f32::INFINITY;
         let input = vec![1f32; lx.shape.size()];
@@ -347,7 +347,7 @@ fn padding_is_not_multiplied() {
         weight_gradient(&params, View::of(&input, &lx), View::of(&cotangent, &lx), out);
         for (i, &value) in gradient.iter().enumerate() {
             let (term, tap, channel) = (i % channels, i / channels % 9, i / channels / 9);
-            // The last element of the first column contributes to taps of the last two rows and columns.
+            // The last pixel is read by the taps of the last two rows and columns only.
             let is_covered = term == 0 && channel < channels && tap / 3 > 0 && tap % 3 > 0;
             assert_eq!(
                 value.is_infinite(),

@@ -1,4 +1,4 @@
-//! Index arrays: read from any integer dtype, checked, and turned into offsets.
+//! Index arrays: read from any integer dtype, checked, and converted to offsets.
 
 use std::ops::Range;
 use std::sync::Mutex;

@@ -173,15 +173,15 @@ impl<P: IndexInt> Search<P> {
 /// `count` elements are readable, and as many indices writable.
 #[inline(always)]
 unsafe fn write_segment<P: IndexInt>(from: *const Bool, to: *mut P, start: usize, count: usize) -> usize {
-    let mut found = 0;
+    let mut written = 0;
     for i in 0..count {
-        // SAFETY: guaranteed by the caller of this function; `found <= i`.
+        // SAFETY: guaranteed by the caller of this function; `written <= i`.
         unsafe {
-            *to.add(found) = P::of(start + i);
-            found += usize::from((*from.add(i)).get());
+            *to.add(written) = P::of(start + i);
+            written += usize::from((*from.add(i)).get());
         }
     }
-    found
+    written
 }
 
 fn count_true(run: &[Bool]) -> usize {

@@ -230,27 +230,32 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         }
     }
 
-    /// Split the result into about `pieces` blocks, as square as possible.
+    /// Split the result into about `blocks` blocks, as square as possible.
     fn grid(&self, blocks: usize) -> Grid {
         let line = (64 / size_of::<T>()).max(4);
         let (max_rows, max_columns) = (self.m.div_ceil(MAX_GEMV_ROWS * 2), self.n.div_ceil(line));
         let mut best = (f64::INFINITY, 1, 1);
-        for down in 1..=blocks.min(max_rows) {
-            let across = (blocks / down).clamp(1, max_columns);
-            if down * across * 2 <= blocks && (down, across) != (1, 1) && down < max_rows {
+        for row_blocks in 1..=blocks.min(max_rows) {
+            let column_blocks = (blocks / row_blocks).clamp(1, max_columns);
+            if row_blocks * column_blocks * 2 <= blocks
+                && (row_blocks, column_blocks) != (1, 1)
+                && row_blocks < max_rows
+            {
                 continue;
             }
             // Every task transposes the part of a column-major right operand that it reads.
             let transpose_cost = if self.b.first.columns == 1 { 1.0 } else { 4.0 };
-            let read = self.m as f64 * across as f64 + transpose_cost * self.n as f64 * down as f64;
-            let cost = read * (blocks as f64 / (down * across) as f64);
+            let read =
+                self.m as f64 * column_blocks as f64 + transpose_cost * self.n as f64 * row_blocks as f64;
+            let cost = read * (blocks as f64 / (row_blocks * column_blocks) as f64);
             if cost < best.0 {
-                best = (cost, down, across);
+                best = (cost, row_blocks, column_blocks);
             }
         }
-        let (_, down, across) = best;
-        let rows = self.m.div_ceil(down).next_multiple_of(if down == 1 { 1 } else { 8 });
-        let columns = self.n.div_ceil(across).next_multiple_of(if across == 1 { 1 } else { line });
+        let (_, row_blocks, column_blocks) = best;
+        let rows = self.m.div_ceil(row_blocks).next_multiple_of(if row_blocks == 1 { 1 } else { 8 });
+        let columns =
+            self.n.div_ceil(column_blocks).next_multiple_of(if column_blocks == 1 { 1 } else { line });
         Grid { m: self.m, n: self.n, rows, columns }
     }
 
@@ -303,16 +308,17 @@ struct Grid {
 }
 
 impl Grid {
-    fn across(&self) -> usize {
+    fn blocks_per_row(&self) -> usize {
         self.n.div_ceil(self.columns)
     }
 
     fn count(&self) -> usize {
-        self.m.div_ceil(self.rows) * self.across()
+        self.m.div_ceil(self.rows) * self.blocks_per_row()
     }
 
     fn block(&self, index: usize) -> (Range<usize>, Range<usize>) {
-        let (row, column) = (index / self.across() * self.rows, index % self.across() * self.columns);
+        let (row, column) =
+            (index / self.blocks_per_row() * self.rows, index % self.blocks_per_row() * self.columns);
         (row..self.m.min(row + self.rows), column..self.n.min(column + self.columns))
     }
 }

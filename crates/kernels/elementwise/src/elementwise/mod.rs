@@ -89,7 +89,7 @@ unsafe fn loop1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
     // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, a): (&mut [O::D], &[O::A]) =
         unsafe { (std::slice::from_raw_parts_mut(d.cast(), n), std::slice::from_raw_parts(a.cast(), n)) };
-    // Slow arguments are rare: they are only counted here and recomputed in a second pass.
+    // Slow arguments are rare: the first loop only flags them, the second one recomputes them.
     let mut slow = false;
     for (d, &a) in d.iter_mut().zip(a) {
         slow |= O::is_slow(a);

@@ -48,9 +48,9 @@ pub(crate) enum Op {
     Divide,
     /// `x / accumulator`.
     DivideInto,
-    /// The maximum, the accumulator if both are equal; NaN of either.
-    Maximum,
     /// The maximum, `x` if both are equal; NaN of either.
+    Maximum,
+    /// The maximum, the accumulator if both are equal; NaN of either.
     MaximumOf,
     Minimum,
     MinimumOf,
