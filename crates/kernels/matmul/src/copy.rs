@@ -70,5 +70,12 @@ fn transpose_block<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &m
             |x| x,
         );
     }
-    pack(from.from(0, full_columns), down, columns - full_columns, &mut to[full_columns..], stride, |x| x);
+    pack(
+        from.from(0, full_columns),
+        full_rows,
+        columns - full_columns,
+        &mut to[full_columns..],
+        stride,
+        |x| x,
+    );
 }
