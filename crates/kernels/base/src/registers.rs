@@ -9,7 +9,8 @@ use std::arch::x86_64::*;
 use crate::lanes::Lanes;
 
 macro_rules! registers {
-    ($($vector:ty: $count:literal $ty:ty, $load:ident $store:ident $stream:ident $splat:ident $add:ident $multiply:ident $fused:ident;)*) => {$(
+    ($($vector:ty: $count:literal $ty:ty, $load:ident $store:ident $stream:ident
+        $splat:ident $add:ident $multiply:ident $fused:ident;)*) => {$(
         impl Lanes<$ty> for $vector {
             const COUNT: usize = $count;
 

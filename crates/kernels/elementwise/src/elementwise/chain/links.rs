@@ -85,7 +85,10 @@ pub(super) mod functions {
     use super::{Binary, Unary, Vector};
 
     macro_rules! functions {
-        (with_operand { $($with_operand:ident |$a:ident, $x:ident| $body:expr;)* } without_operand { $($without_operand:ident |$b:ident| $result:expr;)* }) => {
+        (
+            with_operand { $($with_operand:ident |$a:ident, $x:ident| $body:expr;)* }
+            without_operand { $($without_operand:ident |$b:ident| $result:expr;)* }
+        ) => {
             $(
                 pub(crate) struct $with_operand;
 
