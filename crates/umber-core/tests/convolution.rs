@@ -34,7 +34,7 @@ fn convolutions_and_their_weights() {
         let out = [2, how.axes[0].outputs(4, 2), how.axes[1].outputs(3, 2), 6];
         let by = sample_values(out, 1.0);
         let forward = Convolution(Box::new(how.clone()));
-        let backward = ConvolutionWeight { how: Box::new(how.clone()), taps: [2, 2].into() };
+        let backward = ConvolutionWeight { params: Box::new(how.clone()), taps: [2, 2].into() };
         check_vjp(forward.clone(), &[&x, &weight]);
         check_jvp(forward.clone(), &[&x, &weight]);
         check_vjp(backward.clone(), &[&x, &by]);

@@ -36,7 +36,7 @@ pub(crate) fn check_vjp(op: impl Into<Op>, inputs: &[&Array]) {
     let cotangent = sample_values(output.shape().clone(), 1.3);
     let wanted = vec![true; inputs.len()];
     let outputs = [output];
-    let at = Point { inputs, outputs: &outputs, wanted: &wanted };
+    let at = Point { inputs, outputs: &outputs, needs_cotangent: &wanted };
     let pulled =
         op.vjp(&at, std::slice::from_ref(&cotangent)).expect("a vjp rule").expect("the rule records");
     assert_eq!(pulled.len(), inputs.len());
@@ -67,7 +67,7 @@ pub(crate) fn check_jvp(op: impl Into<Op>, inputs: &[&Array]) {
     let inputs: &[Array] = &inputs.iter().map(|&x| x.clone()).collect::<Vec<_>>();
     let outputs = [record(&op, inputs)];
     let wanted = vec![true; inputs.len()];
-    let at = Point { inputs, outputs: &outputs, wanted: &wanted };
+    let at = Point { inputs, outputs: &outputs, needs_cotangent: &wanted };
     let cotangent = sample_values(outputs[0].shape().clone(), 1.3);
     let tangents: Vec<Option<Array>> =
         inputs.iter().map(|x| Some(sample_values(x.shape().clone(), 0.9))).collect();
