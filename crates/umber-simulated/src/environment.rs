@@ -64,7 +64,7 @@ mod tests {
     fn valid_options_parse() -> Result<()> {
         assert_eq!(parse("")?.0, 0);
         assert_eq!(parse("0")?.0, 0);
-        assert_eq!(parse("1")?, (1, Config::deinvalid()));
+        assert_eq!(parse("1")?, (1, Config::default()));
         let (devices, config) =
             parse("devices=2, seed=7,delay_us=500,memory_mb=64,decompose=1,unsupported=1")?;
         let expected = Config {
