@@ -248,7 +248,7 @@ fn compile_composes_with_grad_and_vmap() {
 }
 
 #[test]
-fn a_graph_with_captured_tracers_is_not_cached() {
+fn a_graph_that_captured_traced_arrays_is_not_cached() {
     let (x, scale) = (ramp([3]), Cell::new(1.0));
     let inner = std::cell::RefCell::new(None::<Array>);
     let call = compiled(|x| Ok(x * inner.borrow().as_ref().expect("set before the call")));

@@ -29,11 +29,11 @@ fn an_evaluated_chain_releases_its_inputs() {
 #[test]
 fn referenced_intermediates_are_stored_by_the_region() {
     let x = ramp([100]);
-    let held = &x * 3.0;
-    let y = &held + &x;
+    let intermediate = &x * 3.0;
+    let y = &intermediate + &x;
     eval(&[y.clone()]).unwrap();
-    assert!(held.is_evaluated(), "one kernel stores both");
-    let (h, y, x) = (values::<f32>(&held), values::<f32>(&y), values::<f32>(&x));
+    assert!(intermediate.is_evaluated(), "one kernel stores both");
+    let (h, y, x) = (values::<f32>(&intermediate), values::<f32>(&y), values::<f32>(&x));
     for i in 0..100 {
         assert_eq!(h[i], x[i] * 3.0);
         assert_eq!(y[i], h[i] + x[i]);
@@ -88,11 +88,11 @@ fn reductions_fuse_with_their_inputs() {
             assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{a} {b}");
         }
     }
-    let held = &x + 1.0;
-    let total = summed(&held, 0);
+    let intermediate = &x + 1.0;
+    let total = summed(&intermediate, 0);
     eval(&[total.clone()]).unwrap();
-    assert!(held.is_evaluated(), "it is still referenced");
-    let expected: f32 = (0..4).map(|i| values::<f32>(&held)[i * 5]).sum();
+    assert!(intermediate.is_evaluated(), "it is still referenced");
+    let expected: f32 = (0..4).map(|i| values::<f32>(&intermediate)[i * 5]).sum();
     assert!((values::<f32>(&total)[0] - expected).abs() <= 1e-6 * expected.abs().max(1.0));
 }
 

@@ -1,4 +1,4 @@
-//! The race detector, called directly: it reports the waits that umber-core would have made.
+//! The race detector, called directly: it reports the missing waits, which umber-core would have added.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;

@@ -51,9 +51,9 @@ pub(crate) fn differences(f: impl Fn(&Array) -> Result<Array>, x: &Array) -> Vec
 }
 
 /// Assert equality up to `tolerance` times the larger of one and the expected magnitude.
-pub(crate) fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
-    assert_eq!(got.len(), expected.len(), "{what}");
-    for (i, (a, b)) in got.iter().zip(expected).enumerate() {
+pub(crate) fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(actual.len(), expected.len(), "{what}");
+    for (i, (a, b)) in actual.iter().zip(expected).enumerate() {
         assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{what} [{i}]: got {a}, expected {b}");
     }
 }
