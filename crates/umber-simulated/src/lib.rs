@@ -7,9 +7,9 @@
 //!
 //! # Order
 //!
-//! Each stream has a vector clock: for every other stream, the number of the last work that finishes before the next work of this
-//! stream begins. Work may read a block of memory if its clock covers the work that wrote the block, and may write the block if its
-//! clock also covers the work that read it. Waits of the host do not count.
+//! Each stream has a vector clock: for every other stream, the number of the last work that finishes before the next work of
+//! this stream begins. Work may read a block of memory if its clock covers the work that wrote the block, and may write the
+//! block if its clock also covers the work that read it. Waits of the host do not count.
 
 mod backend;
 mod block;
