@@ -139,7 +139,8 @@ primitives! {
     Convolution(convolution::Convolution),
     ConvolutionWeight(convolution::ConvolutionWeight),
     RandomBits(random::RandomBits),
-    Pick(random::Pick),
+    #[serde(rename = "Pick")]
+    CategoricalSample(random::CategoricalSample),
     Rejections(random::Rejections),
     Composite(composite::Composite),
     Scan(scan::Scan),

@@ -174,25 +174,26 @@ pub fn rule<T>(body: impl FnOnce() -> Result<T>) -> Rule<T> {
     Some(body())
 }
 
-/// Where a rule is applied: the inputs, the outputs, and which inputs want a cotangent.
+/// The node that a rule is applied to: its inputs, its outputs, and which inputs need a cotangent.
 #[derive(Debug)]
 pub struct Point<'a> {
     /// Inputs of the node.
     pub inputs: &'a [Array],
     /// Outputs of the node: rules may use their values instead of computing them again.
     pub outputs: &'a [Array],
-    /// Which inputs want a cotangent.
-    pub wanted: &'a [bool],
+    /// Which inputs need a cotangent.
+    pub needs_cotangent: &'a [bool],
 }
 
 impl Point<'_> {
-    /// One cotangent an input: `pull(i)` for those that want one.
+    /// One cotangent per input: `pull(i)` for inputs that need one.
     pub fn pull(&self, mut pull: impl FnMut(usize) -> Result<Option<Array>>) -> Result<Cotangents> {
-        self.wanted.iter().enumerate().map(|(i, &wanted)| if wanted { pull(i) } else { Ok(None) }).collect()
+        let needs_cotangent = self.needs_cotangent.iter().enumerate();
+        needs_cotangent.map(|(i, &is_needed)| if is_needed { pull(i) } else { Ok(None) }).collect()
     }
 }
 
-/// One cotangent an input; `None` means zero or not wanted.
+/// One cotangent per input; `None` means zero or not needed.
 pub type Cotangents = SmallVec<[Option<Array>; 2]>;
 
 /// One tangent an input; `None` means zero.

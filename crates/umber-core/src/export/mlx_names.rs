@@ -138,13 +138,13 @@ impl MlxOperation {
                 mlx_operation("Quantize", parameters)
             }
             Op::Dequantize(op) => {
-                let mut parameters = stored(op.how);
+                let mut parameters = stored(op.format);
                 parameters.push(Bool(true));
                 mlx_operation("Quantize", parameters)
             }
             Op::QuantizedMatMul(op) => {
-                let mut parameters = stored(op.product.how);
-                parameters.push(Bool(op.product.turned == Transposed::Yes));
+                let mut parameters = stored(op.product.format);
+                parameters.push(Bool(op.product.transposed == Transposed::Yes));
                 mlx_operation(if op.count.is_some() { "GatherQMM" } else { "QuantizedMatmul" }, parameters)
             }
             Op::Convolution(op) => mlx_operation("Convolution", windows(&op.0)),
@@ -189,7 +189,7 @@ impl MlxOperation {
             | Op::Eye(_)
             | Op::Rounded(_)
             | Op::ConvolutionWeight(_)
-            | Op::Pick(_)
+            | Op::CategoricalSample(_)
             | Op::Rejections(_)
             | Op::Solve(_)
             | Op::Determinant(_)
@@ -322,7 +322,7 @@ fn mlx_composite(op: &Composite) -> MlxOperation {
         Composite::AttentionGradient(_) => mlx_operation("ScaledDotProductAttentionVJP", []),
         Composite::GatedDelta(_) => mlx_operation("GatedDelta", []),
         Composite::ShiftedLogSumExp(_) => mlx_operation("ShiftedLogSumExp", []),
-        Composite::Spread(_) => mlx_operation("Spread", []),
+        Composite::Dispersion(_) => mlx_operation("Spread", []),
         Composite::MeanParts(_) => mlx_operation("MeanParts", []),
     }
 }

@@ -91,11 +91,11 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
         "dtype {dtype} is not supported, expected float16, bfloat16, float32 or float64"
     );
     let Some(scale) = global_scale else {
-        return Dequantize { how: w.how, dtype }.apply(&parts[0], &parts[1], parts.get(2));
+        return Dequantize { format: w.how, dtype }.apply(&parts[0], &parts[1], parts.get(2));
     };
     let scale = global("dequantize", "global_scale", w.how, scale, None)?;
     let wide = if dtype == DType::Float64 { dtype } else { DType::Float32 };
-    let values = Dequantize { how: w.how, dtype: wide }.apply(&parts[0], &parts[1], None)?;
+    let values = Dequantize { format: w.how, dtype: wide }.apply(&parts[0], &parts[1], None)?;
     let factor = broadcast(&cast(&unit(&scale)?, wide)?, values.shape())?;
     cast(&mul(&values, &factor)?, dtype)
 }
@@ -410,7 +410,7 @@ impl Right {
             "w must have at least 2 axes, got shape {}",
             parts[0].shape()
         );
-        Ok(Right::Stored { parts, product: Product { how: w.how, turned } })
+        Ok(Right::Stored { parts, product: Product { format: w.how, transposed: turned } })
     }
 
     /// The dtype of its product with `x`.
@@ -453,9 +453,9 @@ impl Right {
             }
         };
         let (rows, groups) = (parts[1].shape()[parts[1].ndim() - 2], parts[1].shape()[parts[1].ndim() - 1]);
-        let (k, n) = match how.turned {
-            Transposed::Yes => (groups * how.how.group_size(), rows),
-            Transposed::No => (rows, groups * how.how.group_size()),
+        let (k, n) = match how.transposed {
+            Transposed::Yes => (groups * how.format.group_size(), rows),
+            Transposed::No => (rows, groups * how.format.group_size()),
         };
         ensure!(
             x.shape().last() == Some(&k),

@@ -11,7 +11,7 @@ use super::elementwise::{isnan, select};
 use crate::graph::Array;
 use crate::graph::tracing::note_length_read;
 use crate::primitives::arg_reduce::ArgReduce;
-use crate::primitives::composite::{self, Composite, Measure, Parameter, Shifted, Softmax, Spread};
+use crate::primitives::composite::{self, Composite, Dispersion, Measure, Parameter, Shifted, Softmax};
 use crate::primitives::merged_axes::MergedAxes;
 use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::reduce::Reduce;
@@ -298,8 +298,8 @@ fn dispersion(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Arr
         (transpose(&x, &order)?, a.ndim() - axes.len())
     };
     let spread =
-        Spread { first: first as u32, count: axes.len() as u32, ddof: Parameter::new(ddof), measure };
-    reshape(&Array::record_one(Composite::Spread(spread), &[&x])?, kept)
+        Dispersion { first: first as u32, count: axes.len() as u32, ddof: Parameter::new(ddof), measure };
+    reshape(&Array::record_one(Composite::Dispersion(spread), &[&x])?, kept)
 }
 
 /// The variance with any `ddof`; `op` names the function in errors.

@@ -61,15 +61,15 @@ fn record(program: Arc<Program>, inputs: Inputs) -> Result<Vec<Array>> {
 pub(super) fn vjp(checkpoint: &Checkpoint, at: &Point<'_>, cotangents: &[Array]) -> Result<Cotangents> {
     let (arguments, _) = checkpoint.split(at.inputs);
     // Apart from the others: a cotangent is pulled back to all outputs of a node that is a source.
-    let of = |wanted: bool| -> Vec<Array> {
-        let chosen = arguments.iter().zip(at.wanted).filter(|&(_, &is_wanted)| is_wanted == wanted);
+    let of = |needed: bool| -> Vec<Array> {
+        let chosen = arguments.iter().zip(at.needs_cotangent).filter(|&(_, &is_needed)| is_needed == needed);
         chosen.map(|(argument, _)| argument.clone()).collect()
     };
     let sources = depends(&of(true), cotangents)?;
-    let (mut wanted, mut others) = (sources.iter(), depends(&of(false), cotangents)?.into_iter());
-    let again: Vec<Array> = at.wanted[..arguments.len()]
+    let (mut needed, mut others) = (sources.iter(), depends(&of(false), cotangents)?.into_iter());
+    let again: Vec<Array> = at.needs_cotangent[..arguments.len()]
         .iter()
-        .filter_map(|&is_wanted| if is_wanted { wanted.next().cloned() } else { others.next() })
+        .filter_map(|&is_needed| if is_needed { needed.next().cloned() } else { others.next() })
         .collect();
     let outputs = checkpoint.program.replay(&again)?;
     let tape = Tape::between(&sources, &outputs, |_| false);

@@ -113,8 +113,8 @@ fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<Few> {
     }
     let op = node.op();
     let site = Site::of(node)?;
-    let wanted: SmallVec<[bool; 4]> = tangents.iter().map(Option::is_some).collect();
-    let point = Point { inputs: &site.inputs, outputs: &site.outputs, wanted: &wanted };
+    let needs_cotangent: SmallVec<[bool; 4]> = tangents.iter().map(Option::is_some).collect();
+    let point = Point { inputs: &site.inputs, outputs: &site.outputs, needs_cotangent: &needs_cotangent };
     if let Some(pushed) = op.jvp(&point, tangents) {
         return Ok(pushed?.into_iter().map(Some).collect());
     }

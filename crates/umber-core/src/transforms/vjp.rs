@@ -91,8 +91,8 @@ pub(super) fn pull(
             .enumerate()
             .map(|(i, input)| tape.slot(input).filter(|_| !node.op().is_index(i)))
             .collect();
-        let wanted: SmallVec<[bool; 4]> = places.iter().map(Option::is_some).collect();
-        let pulled = pull_node(node, &wanted, taken)?;
+        let needs_cotangent: SmallVec<[bool; 4]> = places.iter().map(Option::is_some).collect();
+        let pulled = pull_node(node, &needs_cotangent, taken)?;
         for ((place, pulled), input) in places.into_iter().zip(pulled).zip(&inputs) {
             if let (Some(slot), Some(pulled)) = (place, check_derivative(pulled, input)?) {
                 slots[slot].add(pulled)?;
@@ -110,8 +110,8 @@ fn as_cotangent(cotangent: Option<Array>, output: &Array) -> Result<Option<Array
 }
 
 /// The cotangents of a node's inputs.
-fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
-    if let Some(pulled) = control_flow::vjp(node, wanted, &cotangents) {
+fn pull_node(node: &Arc<Node>, needs_cotangent: &[bool], cotangents: Outputs) -> Result<Cotangents> {
+    if let Some(pulled) = control_flow::vjp(node, needs_cotangent, &cotangents) {
         return pulled;
     }
     let site = Site::of(node)?;
@@ -120,26 +120,34 @@ fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<C
         .zip(&site.outputs)
         .map(|(cotangent, output)| cotangent.clone().unwrap_or_else(|| zero_derivative(output)))
         .collect();
-    let point = Point { inputs: &site.inputs, outputs: &site.outputs, wanted };
+    let point = Point { inputs: &site.inputs, outputs: &site.outputs, needs_cotangent };
     match holders::vjp(node.op(), &point, &filled) {
         Some(pulled) => pulled,
-        None => pull_expansion(node, wanted, cotangents),
+        None => pull_expansion(node, needs_cotangent, cotangents),
     }
 }
 
 /// Pull back through the simpler nodes that a node stands for.
-fn pull_expansion(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
+fn pull_expansion(node: &Arc<Node>, needs_cotangent: &[bool], cotangents: Outputs) -> Result<Cotangents> {
     let inputs = node.inputs();
     let Some(expanded) = node.op().expand(&inputs) else {
         bail!(Value("vjp"), "{} has no gradient; wrap its input in stop_gradient", node.op().name());
     };
     let expanded = expanded?;
-    let sources: Vec<Array> =
-        inputs.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(input, _)| input.clone()).collect();
+    let sources: Vec<Array> = inputs
+        .iter()
+        .zip(needs_cotangent)
+        .filter(|(_, is_needed)| **is_needed)
+        .map(|(input, _)| input.clone())
+        .collect();
     let tape =
         Tape::between(&sources, &expanded, |node| inputs.iter().any(|input| Arc::ptr_eq(input.node(), node)));
     let mut slots = pull(&tape, &expanded, cotangents)?;
     // Taken, not cloned: an array that is an input twice has one cotangent, not two.
     let mut take = |input: &Array| tape.slot(input).and_then(|slot| slots[slot].take());
-    Ok(inputs.iter().zip(wanted).map(|(input, &wanted)| if wanted { take(input) } else { None }).collect())
+    Ok(inputs
+        .iter()
+        .zip(needs_cotangent)
+        .map(|(input, &is_needed)| if is_needed { take(input) } else { None })
+        .collect())
 }

@@ -4,7 +4,7 @@ use umber_types::{DType, Pairing, Result, Shape, ensure};
 
 use super::record;
 use crate::graph::{Array, Inputs};
-use crate::primitives::composite::{Composite, Parameter, Rope, Turn};
+use crate::primitives::composite::{Composite, Parameter, Rope, RotationDirection};
 use crate::primitives::rules::{cast, reshape};
 
 /// The angle between consecutive positions.
@@ -89,7 +89,7 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
         }
     };
     let scale = Parameter::new(scale);
-    let rope = Rope { dims: 2 * half, pairing, turn: Turn::Forwards, base, scale };
+    let rope = Rope { dims: 2 * half, pairing, direction: RotationDirection::Forwards, base, scale };
     record(Composite::Rope(rope), inputs)
 }
 

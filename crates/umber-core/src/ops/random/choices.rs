@@ -10,7 +10,7 @@ use crate::ops::data_dependent::has_value;
 use crate::ops::linalg::epsilon;
 use crate::ops::promotion::{cast_constant, meet};
 use crate::ops::{reductions, sorting};
-use crate::primitives::random::Pick;
+use crate::primitives::random::CategoricalSample;
 use crate::primitives::rules::{add, binary, broadcast, cast, constant, mul, neg, reshape, sub, unary};
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
@@ -248,7 +248,7 @@ fn relative_weights(logits: &Array) -> Result<Array> {
 /// Places of a vector of weights, with probabilities in proportion to them.
 fn pick(op: &str, weights: &Array, shape: &Shape, key: &Array) -> Result<Array> {
     let level = unit(op, key, &[shape.size()].into(), weights.dtype())?;
-    reshape(&Array::record_one(Pick, &[weights, &level])?, shape.clone())
+    reshape(&Array::record_one(CategoricalSample, &[weights, &level])?, shape.clone())
 }
 
 /// Can an item be drawn more than once?

@@ -40,19 +40,19 @@ fn scatter(answers: Vec<Array>, flags: impl IntoIterator<Item = bool>) -> Vec<Op
 pub(super) fn pull_branch(
     branch: &Branch,
     inputs: &[Array],
-    wanted: &[bool],
+    needs_cotangent: &[bool],
     cotangents: &[Option<Array>],
 ) -> Result<Cotangents> {
     let choice = &*branch.0;
-    let wanted = &wanted[1..];
+    let needs_cotangent = &needs_cotangent[1..];
     let specs = choice.bodies[0].arguments();
     let cts: Vec<bool> = cotangents.iter().map(Option::is_some).collect();
     let arguments: Vec<ArraySpec> =
         specs.iter().cloned().chain(chosen(&choice.bodies[0].outputs, &cts).map(derivative_spec)).collect();
-    let sought: Vec<&ArraySpec> = chosen(specs, wanted).collect();
+    let sought: Vec<&ArraySpec> = chosen(specs, needs_cotangent).collect();
     let trace = Trace::placeholders(Leaf::Body(choice.construct), arguments);
     let (own, ct) = trace.inputs.split_at(specs.len());
-    let sources: Vec<Array> = chosen(own, wanted).cloned().collect();
+    let sources: Vec<Array> = chosen(own, needs_cotangent).cloned().collect();
     let answers = choice
         .bodies
         .iter()
@@ -71,7 +71,8 @@ pub(super) fn pull_branch(
     }
     let answers = choose(choice.construct, &inputs[0], &given, closed)?;
     let mut answers = scatter(answers, has).into_iter();
-    let all = wanted.iter().map(|&wanted| if wanted { answers.next().flatten() } else { None });
+    let all =
+        needs_cotangent.iter().map(|&is_needed| if is_needed { answers.next().flatten() } else { None });
     Ok(std::iter::once(None).chain(all).collect())
 }
 

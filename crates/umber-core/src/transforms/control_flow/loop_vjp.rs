@@ -12,15 +12,15 @@ use crate::primitives::rules::cast;
 /// What a backward pass goes by.
 struct Backward<'a> {
     it: &'a Iteration,
-    wanted: Parts<'a, bool>,
-    /// Which carries depend on what is wanted.
+    needs_cotangent: Parts<'a, bool>,
+    /// Which carries depend on an input that needs a cotangent.
     active: Vec<bool>,
     /// The cotangents of sums and of sequences, where there are any.
     ct_sums: &'a [Option<Array>],
     ct_rows: &'a [Option<Array>],
 }
 
-/// For which of the wanted inputs there is a cotangent.
+/// Which of the inputs that need a cotangent have one.
 #[derive(Default)]
 struct Found {
     rows: Vec<bool>,
@@ -35,7 +35,7 @@ pub(super) fn pull_loop(
     repeated: &Loop,
     inputs: &[Array],
     outputs: &[Array],
-    wanted: &[bool],
+    needs_cotangent: &[bool],
     cotangents: &[Option<Array>],
 ) -> Result<Cotangents> {
     let repeated = &repeated.keeping();
@@ -48,8 +48,8 @@ pub(super) fn pull_loop(
     }
     let kept = &outputs[outputs.len() - it.carry..];
     let [ct_carry, ct_sums, ct_rows] = cut(&cotangents, [it.carry, it.sums, repeated.sequences()]);
-    let active = reaches(&it.body.program, it.carry, wanted);
-    let backward = Backward { it, wanted: Parts::of(it, wanted), active, ct_sums, ct_rows };
+    let active = reaches(&it.body.program, it.carry, needs_cotangent);
+    let backward = Backward { it, needs_cotangent: Parts::of(it, needs_cotangent), active, ct_sums, ct_rows };
     let mut found = Found::default();
     let (body, captured) =
         trace_function(it.construct, backward.arguments(), |arguments| backward.step(arguments, &mut found))?;
@@ -68,10 +68,10 @@ pub(super) fn pull_loop(
     let results = record(iteration, backward.inputs(inputs, kept, ct_carry)?, captured)?;
     let [carry, constants, rows] = cut(&results, [carry, count(&found.constants), count(&found.rows)]);
     let carry = among(carry, &backward.active, None);
-    let rows = among(rows, backward.wanted.rows, Some(&found.rows));
-    let constants = among(constants, backward.wanted.constants, Some(&found.constants));
-    let results = carry.into_iter().chain(rows).chain(constants).zip(wanted);
-    Ok(results.map(|(ct, &wanted)| ct.filter(|_| wanted)).collect())
+    let rows = among(rows, backward.needs_cotangent.rows, Some(&found.rows));
+    let constants = among(constants, backward.needs_cotangent.constants, Some(&found.constants));
+    let results = carry.into_iter().chain(rows).chain(constants).zip(needs_cotangent);
+    Ok(results.map(|(ct, &is_needed)| ct.filter(|_| is_needed)).collect())
 }
 
 impl Backward<'_> {
@@ -128,8 +128,11 @@ impl Backward<'_> {
     fn step(&self, arguments: &[Array], found: &mut Found) -> Result<Vec<Array>> {
         let [ct_c, c, x, ct_y, k, ct_s] = cut(arguments, self.counts());
         let all: Vec<Array> = c.iter().chain(x).chain(k).cloned().collect();
-        let (carry, rows, constants) =
-            (chosen(c, &self.active), chosen(x, self.wanted.rows), chosen(k, self.wanted.constants));
+        let (carry, rows, constants) = (
+            chosen(c, &self.active),
+            chosen(x, self.needs_cotangent.rows),
+            chosen(k, self.needs_cotangent.constants),
+        );
         let sources: Vec<Array> = carry.chain(rows).chain(constants).cloned().collect();
         let there = |cts: &[Option<Array>]| cts.iter().map(Option::is_some).collect::<Vec<bool>>();
         let cts = among(ct_c, &self.active, None)
@@ -137,7 +140,7 @@ impl Backward<'_> {
             .chain(among(ct_s, &there(self.ct_sums), None))
             .chain(among(ct_y, &there(self.ct_rows), None));
         let results = vjp_of(&self.it.body.program, &all, &sources, cts.collect())?;
-        let counts = [ct_c.len(), count(self.wanted.rows), count(self.wanted.constants)];
+        let counts = [ct_c.len(), count(self.needs_cotangent.rows), count(self.needs_cotangent.constants)];
         let [carry, rows, constants] = cut(&results, counts);
         *found = Found { rows: there(rows), constants: there(constants) };
         let specs = chosen(self.it.body.arguments(), &self.active);

@@ -48,14 +48,20 @@ use crate::primitives::leaf::Leaf;
 use crate::primitives::rules;
 
 /// The cotangents of a node's inputs, if it is control flow.
-pub(super) fn vjp(node: &Arc<Node>, wanted: &[bool], cotangents: &[Option<Array>]) -> Rule<Cotangents> {
+pub(super) fn vjp(
+    node: &Arc<Node>,
+    needs_cotangent: &[bool],
+    cotangents: &[Option<Array>],
+) -> Rule<Cotangents> {
     let inputs = node.inputs();
     Some(match node.op().control_flow()? {
         ControlFlow::Loop(repeated) => {
-            loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents)
+            loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), needs_cotangent, cotangents)
         }
-        ControlFlow::Branch(branch) => cond_rules::pull_branch(branch, &inputs, wanted, cotangents),
-        ControlFlow::While(repeated) => while_rules::pull_while(repeated, &inputs, wanted, cotangents),
+        ControlFlow::Branch(branch) => cond_rules::pull_branch(branch, &inputs, needs_cotangent, cotangents),
+        ControlFlow::While(repeated) => {
+            while_rules::pull_while(repeated, &inputs, needs_cotangent, cotangents)
+        }
     })
 }
 

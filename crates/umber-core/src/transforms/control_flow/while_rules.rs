@@ -16,13 +16,16 @@ use crate::primitives::rules::{self, reshape};
 pub(super) fn pull_while(
     repeated: &While,
     inputs: &[Array],
-    wanted: &[bool],
+    needs_cotangent: &[bool],
     cotangents: &[Option<Array>],
 ) -> Result<Cotangents> {
     let operation = &*repeated.0;
     let is_stopped = |input: &Array| matches!(input.node().op(), Op::Control(Control::StopGradient));
-    let moving: Vec<bool> =
-        inputs.iter().zip(wanted).map(|(input, &wanted)| wanted && !is_stopped(input)).collect();
+    let moving: Vec<bool> = inputs
+        .iter()
+        .zip(needs_cotangent)
+        .map(|(input, &is_needed)| is_needed && !is_stopped(input))
+        .collect();
     let active = reaches(&operation.body.program, operation.body.outputs.len(), &moving);
     if !active.iter().zip(cotangents).any(|(&active, cotangent)| active && cotangent.is_some()) {
         return Ok(inputs.iter().map(|_| None).collect());
