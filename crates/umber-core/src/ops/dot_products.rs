@@ -29,8 +29,8 @@ pub fn dot(a: &Array, b: &Array) -> Result<Array> {
     if a.ndim() == 0 || b.ndim() == 0 {
         return with_op("dot", multiply(a, b));
     }
-    let summed = if b.ndim() == 1 { -1 } else { -2 };
-    with_op("dot", tensordot(a, b, &[-1], &[summed]))
+    let axis = if b.ndim() == 1 { -1 } else { -2 };
+    with_op("dot", tensordot(a, b, &[-1], &[axis]))
 }
 
 /// Sum of `conj(a) * b` over all elements of two arrays of equal size.

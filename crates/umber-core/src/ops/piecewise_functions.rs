@@ -44,8 +44,8 @@ pub fn confined(x: &Array, condition: &Array) -> Result<Array> {
     }
     let flat = reshape(x, [x.size()])?;
     let first = argmax(&astype(&reshape(&condition, [x.size()])?, DType::UInt8)?, None, KeepAxes::No)?;
-    let stand_in = super::stop_gradient(&take(&flat, &first, Some(0))?)?;
-    select(&condition, x, &reshape(&stand_in, Shape::scalar())?)
+    let replacement = super::stop_gradient(&take(&flat, &first, Some(0))?)?;
+    select(&condition, x, &reshape(&replacement, Shape::scalar())?)
 }
 
 /// Where none of the conditions holds, in the shape of `x`.
