@@ -208,7 +208,7 @@ fn merge_masked_axes(a: &Array, index: &[Index]) -> Result<Option<MaskResolved>>
     for (position, entry) in index.iter().enumerate() {
         match entry {
             Index::Mask(mask) if mask.ndim() > 1 && mask_entry.is_none() => {
-                mask_entry = Some((position, mask, before))
+                mask_entry = Some((position, mask, before));
             }
             Index::Slice { .. } => before += 1,
             Index::NewAxis => {}
