@@ -125,7 +125,7 @@ impl Sample<'_> {
         Ok(self.span() / (1.0 + n.log2() + (1.0 + skew.abs() / standard_error).log2()))
     }
 
-    /// The width whose histogram minimises the cross-validated error, among those of at most 100 or `√n` bins (the larger number).
+    /// The width whose histogram minimises the cross-validated error, for at most 100 or `√n` bins, whichever is larger.
     fn least_error_width(&self) -> Result<f64> {
         let (n, span) = (self.count(), self.span());
         if n <= 1.0 || span == 0.0 {

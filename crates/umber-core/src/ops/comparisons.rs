@@ -91,7 +91,7 @@ pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
 /// along the other axes.
 ///
 /// # Errors
-/// As of [`diff`], and where the ends do not fit the array.
+/// The errors of [`diff`]; also if the ends do not fit the array.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -37,7 +37,7 @@ pub fn fabs(x: &Array) -> Result<Array> {
 
 /// Heaviside step function: 0 where `x` is negative, 1 where it is positive, `at_zero` where it is zero.
 ///
-/// NaN stays. The shapes broadcast; the result has the promoted dtype, in floating point. Fails for complex
+/// NaN is kept. The shapes broadcast; the result has the promoted dtype, in floating point. Fails for complex
 /// numbers.
 ///
 /// ```
@@ -165,7 +165,7 @@ pub fn lcm(a: &Array, b: &Array) -> Result<Array> {
 /// # use umber_core as umber;
 /// use umber::{Array, ops};
 /// let (a, b) = (Array::from([1.0f32, f32::NAN]), Array::from([2.0f32, 3.0]));
-/// assert_eq!(ops::fmax(&a, &b)?.to_vec::<f32>()?, [2.0, 3.0]); // `maximum` answers NaN for the second
+/// assert_eq!(ops::fmax(&a, &b)?.to_vec::<f32>()?, [2.0, 3.0]); // `maximum` returns NaN for the second
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn fmax(a: &Array, b: &Array) -> Result<Array> {

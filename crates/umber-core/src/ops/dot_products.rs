@@ -14,7 +14,7 @@ use crate::primitives::rules::reshape;
 /// other axes do not broadcast: those of `a` come first, then those of `b`. The dtype is the promoted one.
 ///
 /// # Errors
-/// Where the axes that are summed over differ in length.
+/// If the axes that are summed over differ in length.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -38,7 +38,7 @@ pub fn dot(a: &Array, b: &Array) -> Result<Array> {
 /// Both arrays are flattened.
 ///
 /// # Errors
-/// Where the sizes differ.
+/// If the sizes differ.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -328,7 +328,7 @@ pub fn positive(x: &Array) -> Result<Array> {
 /// Convert the elements of an array to another dtype.
 ///
 /// Floating-point numbers are truncated towards zero when converted to integers, integers wrap around, and
-/// everything but zero becomes true.
+/// nonzero elements become true in bool.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -350,8 +350,8 @@ pub fn astype(x: &Array, dtype: DType) -> Result<Array> {
 /// # use umber_core as umber;
 /// use umber::{Array, ops};
 /// use umber::transforms::grad;
-/// let slope = grad(|x| Ok(x * &ops::stop_gradient(x)?));
-/// assert_eq!(slope(&Array::from(3.0f32))?.item()?.as_f64(), 3.0); // of x * x it would be 6
+/// let gradient = grad(|x| Ok(x * &ops::stop_gradient(x)?));
+/// assert_eq!(gradient(&Array::from(3.0f32))?.item()?.as_f64(), 3.0); // of x * x it would be 6
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn stop_gradient(x: &Array) -> Result<Array> {

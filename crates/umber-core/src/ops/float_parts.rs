@@ -15,8 +15,8 @@ use crate::primitives::view::View;
 
 /// Reinterpret the bytes of an array as another dtype.
 ///
-/// The last axis shrinks or grows by the ratio of the element sizes. Fails if its bytes are no whole number of
-/// elements of `dtype`. Bits have no derivative.
+/// The last axis shrinks or grows by the ratio of the element sizes. Fails if its length in bytes is not a
+/// multiple of the size of `dtype`. The derivative is not defined.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -40,11 +40,11 @@ fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>
 
 /// Count the occurrences of each integer from zero to the maximum.
 ///
-/// The result is int32, or the floating-point sum of the weights of the occurrences. It has at least `least_length`
+/// The result is int32, or the floating-point sum of the weights of the occurrences. It has at least `min_length`
 /// elements.
 ///
 /// # Errors
-/// If `a` has not one axis of integers, an element is negative, or weights have another shape; inside `vmap` and
+/// If `a` is not one-dimensional and integer, an element is negative, or weights have another shape; inside `vmap` and
 /// `compile`, where `a` has no value.
 ///
 /// ```
@@ -100,7 +100,7 @@ pub enum Bins {
 /// Edges of the bins of a [`histogram`], one more than there are bins.
 ///
 /// # Errors
-/// If there is no bin, edges do not rise, or a range is not finite; for a rule inside `vmap` and `compile`, where `a` has no
+/// If there is no bin, edges do not increase, or a range is not finite; for a rule inside `vmap` and `compile`, where `a` has no
 /// value.
 ///
 /// ```
@@ -201,7 +201,7 @@ pub enum Density {
 /// Counts are int32; weights are summed in their dtype, integers for a density in float32.
 ///
 /// # Errors
-/// As for [`histogram_bin_edges`], or if weights have another shape than `a`.
+/// The errors of [`histogram_bin_edges`]; also if weights have another shape than `a`.
 ///
 /// # Examples
 /// ```

@@ -47,8 +47,8 @@ pub(crate) fn unravelled(indices: &Array, shape: &Shape) -> Result<Inputs> {
 /// ```
 /// use umber_core::{Array, Shape, ops};
 ///
-/// let places = Array::from_slice(&[5, 2], [2]).unwrap();
-/// let [row, column] = &ops::unravel_index(&places, &Shape::from([2, 3])).unwrap()[..] else { panic!() };
+/// let flat = Array::from_slice(&[5, 2], [2]).unwrap();
+/// let [row, column] = &ops::unravel_index(&flat, &Shape::from([2, 3])).unwrap()[..] else { panic!() };
 /// assert_eq!(row.to_vec::<u32>().unwrap(), [1, 0]);
 /// assert_eq!(column.to_vec::<u32>().unwrap(), [2, 2]);
 /// ```
@@ -92,9 +92,9 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
 /// # use umber_core as umber;
 /// use umber::{Array, Shape, ops, ops::OutOfBounds};
 /// let (row, column) = (Array::from([1, 3]), Array::from([2, 0]));
-/// let places = |mode| ops::ravel_multi_index(&[&row, &column], &Shape::from([2, 3]), &[mode]);
-/// assert_eq!(places(OutOfBounds::Wrap)?.to_vec::<u32>()?, [5, 3]);
-/// assert!(places(OutOfBounds::Raise).is_err()); // there is no row 3
+/// let ravel = |mode| ops::ravel_multi_index(&[&row, &column], &Shape::from([2, 3]), &[mode]);
+/// assert_eq!(ravel(OutOfBounds::Wrap)?.to_vec::<u32>()?, [5, 3]);
+/// assert!(ravel(OutOfBounds::Raise).is_err()); // there is no row 3
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBounds]) -> Result<Array> {
@@ -140,9 +140,9 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBo
 /// ```
 /// # use umber_core as umber;
 /// use umber::ops;
-/// let places = ops::tril_indices(3, -1, 3)?;
-/// assert_eq!(places[0].to_vec::<u32>()?, [1, 2, 2]);
-/// assert_eq!(places[1].to_vec::<u32>()?, [0, 0, 1]);
+/// let indices = ops::tril_indices(3, -1, 3)?;
+/// assert_eq!(indices[0].to_vec::<u32>()?, [1, 2, 2]);
+/// assert_eq!(indices[1].to_vec::<u32>()?, [0, 0, 1]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn tril_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
@@ -159,9 +159,9 @@ pub fn tril_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
 /// ```
 /// # use umber_core as umber;
 /// use umber::ops;
-/// let places = ops::triu_indices(2, 0, 3)?;
-/// assert_eq!(places[0].to_vec::<u32>()?, [0, 0, 0, 1, 1]);
-/// assert_eq!(places[1].to_vec::<u32>()?, [0, 1, 2, 1, 2]);
+/// let indices = ops::triu_indices(2, 0, 3)?;
+/// assert_eq!(indices[0].to_vec::<u32>()?, [0, 0, 0, 1, 1]);
+/// assert_eq!(indices[1].to_vec::<u32>()?, [0, 1, 2, 1, 2]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
@@ -234,8 +234,8 @@ pub fn indices(shape: &Shape, dtype: DType, kind: super::MeshKind) -> Result<Vec
 /// # use umber_core as umber;
 /// use umber::{Array, ops, s};
 /// let a = Array::from([[1, 2, 3], [4, 5, 6], [7, 8, 9]]);
-/// let picks = ops::ix_(&[&Array::from([0, 2]), &Array::from([false, true, true])])?;
-/// assert_eq!(a.get(s![&picks[0], &picks[1]])?.to_vec::<i32>()?, [2, 3, 8, 9]);
+/// let indices = ops::ix_(&[&Array::from([0, 2]), &Array::from([false, true, true])])?;
+/// assert_eq!(a.get(s![&indices[0], &indices[1]])?.to_vec::<i32>()?, [2, 3, 8, 9]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {

@@ -293,7 +293,7 @@ impl Elements {
 /// ```
 ///
 /// # Errors
-/// Where the condition does not broadcast to the array's shape.
+/// If the condition does not broadcast to the array's shape.
 pub fn mean_selected(
     a: &Array,
     axes: Option<&[i64]>,
@@ -324,7 +324,7 @@ pub fn mean_selected(
 /// ```
 ///
 /// # Errors
-/// Where the condition or the mean does not broadcast to the array's shape.
+/// If the condition or the mean does not broadcast to the array's shape.
 pub fn var_selected(
     a: &Array,
     axes: Option<&[i64]>,
@@ -351,7 +351,7 @@ pub fn var_selected(
 /// ```
 ///
 /// # Errors
-/// As of [`var_selected`].
+/// The errors of [`var_selected`].
 pub fn std_selected(
     a: &Array,
     axes: Option<&[i64]>,

@@ -63,7 +63,7 @@ fn in_dtype(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// As of [`reduce_selected`].
+/// The errors of [`reduce_selected`].
 pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     with_op("nansum", reduce_selected(ReduceKind::Sum, &filled(a, 0.0)?, axes, keep, selection))
 }
@@ -80,7 +80,7 @@ pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
 /// ```
 ///
 /// # Errors
-/// As of [`reduce_selected`].
+/// The errors of [`reduce_selected`].
 pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     with_op("nanprod", reduce_selected(ReduceKind::Prod, &filled(a, 1.0)?, axes, keep, selection))
 }
@@ -167,7 +167,7 @@ fn dispersion(
 /// ```
 ///
 /// # Errors
-/// As of [`nanmean`].
+/// The errors of [`nanmean`].
 pub fn nanvar(
     a: &Array,
     axes: Option<&[i64]>,
@@ -192,7 +192,7 @@ pub fn nanvar(
 /// ```
 ///
 /// # Errors
-/// As of [`nanmean`].
+/// The errors of [`nanmean`].
 pub fn nanstd(
     a: &Array,
     axes: Option<&[i64]>,
@@ -251,7 +251,7 @@ fn extremum(
 /// ```
 ///
 /// # Errors
-/// As of [`reduce_selected`].
+/// The errors of [`reduce_selected`].
 pub fn nanmin(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     extremum("nanmin", ReduceKind::Min, f64::INFINITY, a, axes, keep, selection)
 }
@@ -268,7 +268,7 @@ pub fn nanmin(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
 /// ```
 ///
 /// # Errors
-/// As of [`reduce_selected`].
+/// The errors of [`reduce_selected`].
 pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     extremum("nanmax", ReduceKind::Max, f64::NEG_INFINITY, a, axes, keep, selection)
 }

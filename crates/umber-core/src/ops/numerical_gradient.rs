@@ -104,7 +104,7 @@ fn derivatives(f: &Array, steps: &Array, axis: usize, edges: EdgeOrder) -> Resul
 
 /// Numerical gradient of sampled values, by differences of adjacent elements.
 ///
-/// `log_spacing` holds one distance for all axes, or for every axis a distance (0-d) or the coordinates (a vector as
+/// `spacing` holds one distance for all axes, or for every axis a distance (0-d) or the coordinates (a vector as
 /// long as the axis); empty, it means unit distances. Interior points use second-order differences. Integers give
 /// float32.
 ///
@@ -117,7 +117,7 @@ fn derivatives(f: &Array, steps: &Array, axis: usize, edges: EdgeOrder) -> Resul
 /// ```
 ///
 /// # Errors
-/// Where an axis has fewer points than the ends need (two, or three), or the spacings do not fit the axes.
+/// If an axis has fewer points than the ends need (two, or three), or the spacings do not fit the axes.
 pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: EdgeOrder) -> Result<Vec<Array>> {
     let axes: Vec<usize> = match axes {
         Some(axes) => {
@@ -183,7 +183,7 @@ pub enum Samples<'a> {
 /// ```
 ///
 /// # Errors
-/// Where places do not fit the values.
+/// If the abscissas do not match the values.
 pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
     let y_axis = normalize_axis("trapezoid", axis, y.ndim())?;
     let dtype = match samples {
@@ -236,7 +236,7 @@ pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the dtype of `a` cannot hold the ends.
+/// If the dtype of `a` cannot hold the ends.
 pub fn ediff1d(a: &Array, to_end: Option<&Array>, to_begin: Option<&Array>) -> Result<Array> {
     let differences = diff(&reshape(a, [a.size()])?, 1, 0)?;
     let end = |values: Option<&Array>| {

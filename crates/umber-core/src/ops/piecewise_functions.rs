@@ -27,7 +27,7 @@ fn broadcast_condition(x: &Array, condition: &Array) -> Result<Array> {
 /// holds nowhere, the first element is used.
 ///
 /// # Errors
-/// Where the condition is not bool, or does not broadcast to the shape of `x`.
+/// If the condition is not bool, or does not broadcast to the shape of `x`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -51,7 +51,7 @@ pub fn confined(x: &Array, condition: &Array) -> Result<Array> {
 /// Where none of the conditions holds, in the shape of `x`.
 ///
 /// # Errors
-/// As of [`confined`].
+/// The errors of [`confined`].
 ///
 /// ```
 /// # use umber_core as umber;
@@ -72,7 +72,7 @@ pub fn none_holds(conditions: &[&Array], x: &Array) -> Result<Array> {
 /// Replace the elements of `a` where the condition holds by `values`, which broadcast and take its dtype.
 ///
 /// # Errors
-/// As of [`confined`], and where the values do not broadcast.
+/// The errors of [`confined`]; also if the values do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;

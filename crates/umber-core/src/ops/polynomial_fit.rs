@@ -57,7 +57,7 @@ fn orthonormal(matrix: &Array) -> Result<(Array, Array)> {
 /// ```
 ///
 /// # Errors
-/// Where the degree is not from 0 to 4095, there are no points, or shapes do not fit.
+/// If the degree is not from 0 to 4095, there are no points, or shapes do not fit.
 pub fn polyfit(x: &Array, y: &Array, degree: i64, weights: Option<&Array>) -> Result<Array> {
     let system = System::new(x, y, degree, weights)?;
     system.coefficients(&system.solution()?, y)
@@ -94,7 +94,7 @@ pub struct FullFit {
 /// ```
 ///
 /// # Errors
-/// As of [`polyfit`].
+/// The errors of [`polyfit`].
 pub fn polyfit_full(
     x: &Array,
     y: &Array,
@@ -138,7 +138,7 @@ pub enum CovarianceUnit {
 /// ```
 ///
 /// # Errors
-/// As of [`polyfit`], and in the unit of residuals where there are no more points than coefficients.
+/// The errors of [`polyfit`]; also, in the unit of residuals, if there are no more points than coefficients.
 pub fn polyfit_covariance(
     x: &Array,
     y: &Array,

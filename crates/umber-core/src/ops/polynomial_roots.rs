@@ -32,7 +32,7 @@ fn double(dtype: DType) -> DType {
 /// The remainder has no leading coefficients that are nearly zero. Both are inexact.
 ///
 /// # Errors
-/// Where there are no coefficients, or more than 4096; inside `vmap` and `compile`, as values decide how long the
+/// If there are no coefficients, or more than 4096; inside `vmap` and `compile`, as values decide how long the
 /// remainder is.
 ///
 /// ```
@@ -83,7 +83,7 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
 /// else complex64. Leading zeros are removed; trailing zeros are roots at zero.
 ///
 /// # Errors
-/// Where there are more than 4096 coefficients; inside `vmap` and `compile`, as values decide how many roots there are.
+/// If there are more than 4096 coefficients; inside `vmap` and `compile`, as values decide how many roots there are.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -122,7 +122,7 @@ pub fn roots(p: &Array) -> Result<Array> {
 /// The first coefficient is one. The result is inexact, real for real roots and matrices.
 ///
 /// # Errors
-/// Where `zeros` is neither a vector nor a square matrix, or has more than 4096 rows.
+/// If `zeros` is neither a vector nor a square matrix, or has more than 4096 rows.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -45,7 +45,7 @@ pub(super) fn shifted(p: &Array, before: usize, after: usize) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the coefficients have more than one axis, or are more than 4096.
+/// If the coefficients have more than one axis, or are more than 4096.
 pub fn polyval(p: &Array, x: &Array) -> Result<Array> {
     let p = coefficients("polyval", p)?;
     let dtype = promote(p.dtype(), x.dtype());
@@ -80,7 +80,7 @@ fn aligned(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
 /// ```
 ///
 /// # Errors
-/// As of [`polyval`].
+/// The errors of [`polyval`].
 pub fn polyadd(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = aligned("polyadd", a, b)?;
     add(&a, &b)
@@ -96,7 +96,7 @@ pub fn polyadd(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// As of [`polyval`].
+/// The errors of [`polyval`].
 pub fn polysub(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = aligned("polysub", a, b)?;
     subtract(&a, &b)
@@ -112,7 +112,7 @@ pub fn polysub(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// As of [`polyval`], and without coefficients.
+/// The errors of [`polyval`]; also if there are no coefficients.
 pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = (coefficients("polymul", a)?, coefficients("polymul", b)?);
     ensure!(a.size() > 0 && b.size() > 0, Value("polymul"), "polynomials must have at least one coefficient");
@@ -144,7 +144,7 @@ pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the order is negative.
+/// If the order is negative.
 pub fn polyder(p: &Array, order: i64) -> Result<Array> {
     ensure!(order >= 0, Value("polyder"), "order must not be negative, got {order}");
     let mut p = coefficients("polyder", p)?;
@@ -171,7 +171,7 @@ pub fn polyder(p: &Array, order: i64) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the order is negative or above 4096, or there are fewer constants.
+/// If the order is negative or above 4096, or there are fewer constants.
 pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array> {
     ensure!(
         (0..=MAX_COEFFICIENTS as i64).contains(&order),
@@ -224,7 +224,7 @@ pub enum Powers {
 /// ```
 ///
 /// # Errors
-/// Where `x` is not a vector, or the number of columns is negative.
+/// If `x` is not a vector, or the number of columns is negative.
 pub fn vander(x: &Array, columns: Option<i64>, powers: Powers) -> Result<Array> {
     ensure!(x.ndim() == 1, Value("vander"), "array must be one-dimensional, got shape {}", x.shape());
     let shape = Shape::checked("vander", &[x.size() as i64, columns.unwrap_or(x.size() as i64)])?;

@@ -81,7 +81,7 @@ pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
 
 /// All arrays broadcast to their common shape.
 ///
-/// Dtypes stay. Fails, naming `op`, if the shapes do not broadcast.
+/// Dtypes are kept. Fails, naming `op`, if the shapes do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;

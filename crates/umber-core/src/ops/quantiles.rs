@@ -119,8 +119,8 @@ fn quantile_of(
 /// use umber_core::{Array, DType, KeepAxes, ops};
 /// let x = Array::from_slice(&[4.0f32, 1.0, 3.0, 2.0], [4])?;
 /// let q = Array::scalar(0.25, DType::Float64);
-/// let found = ops::quantile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
-/// assert_eq!(found.to_vec::<f32>()?, [1.75]);
+/// let result = ops::quantile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
+/// assert_eq!(result.to_vec::<f32>()?, [1.75]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
@@ -145,13 +145,13 @@ pub fn quantile(
 /// use umber_core::{Array, DType, KeepAxes, ops};
 /// let x = Array::from_slice(&[4.0f32, 1.0, f32::NAN, 2.0], [4])?;
 /// let q = Array::scalar(0.5, DType::Float64);
-/// let found = ops::nanquantile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
-/// assert_eq!(found.to_vec::<f32>()?, [2.0]);
+/// let result = ops::nanquantile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
+/// assert_eq!(result.to_vec::<f32>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As of [`quantile`], except for axes without elements.
+/// The errors of [`quantile`], except for axes without elements.
 pub fn nanquantile(
     a: &Array,
     q: &Array,
@@ -182,13 +182,13 @@ pub(super) fn probabilities(op: &str, q: &Array) -> Result<Array> {
 /// use umber_core::{Array, DType, KeepAxes, ops};
 /// let x = Array::from_slice(&[4i32, 1, 3, 2], [4])?;
 /// let q = Array::scalar(75, DType::Int32);
-/// let found = ops::percentile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
-/// assert_eq!(found.to_vec::<f32>()?, [3.25]);
+/// let result = ops::percentile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
+/// assert_eq!(result.to_vec::<f32>()?, [3.25]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As of [`quantile`].
+/// The errors of [`quantile`].
 pub fn percentile(
     a: &Array,
     q: &Array,
@@ -205,13 +205,13 @@ pub fn percentile(
 /// use umber_core::{Array, DType, KeepAxes, ops};
 /// let x = Array::from_slice(&[4.0f32, 1.0, f32::NAN, 2.0], [4])?;
 /// let q = Array::scalar(100, DType::Int32);
-/// let found = ops::nanpercentile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
-/// assert_eq!(found.to_vec::<f32>()?, [4.0]);
+/// let result = ops::nanpercentile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
+/// assert_eq!(result.to_vec::<f32>()?, [4.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As of [`nanquantile`].
+/// The errors of [`nanquantile`].
 pub fn nanpercentile(
     a: &Array,
     q: &Array,

@@ -50,7 +50,7 @@ pub struct Quantized<'a> {
 /// ```
 ///
 /// # Errors
-/// If `w` is not of real floating-point numbers, has no axes, or its last axis is not made of whole groups.
+/// If `w` is not real floating-point, has no axes, or the length of its last axis is not a multiple of the group size.
 pub fn quantize(w: &Array, how: Quantization, global_scale: Option<&Array>) -> Result<Vec<Array>> {
     check_quantizable("quantize", "w", how, w)?;
     let largest =
@@ -76,7 +76,7 @@ pub fn quantize(w: &Array, how: Quantization, global_scale: Option<&Array>) -> R
 /// ```
 ///
 /// # Errors
-/// If the parts do not fit each other or `dtype` is not a real floating one.
+/// If words, scales and biases do not match each other, or `dtype` is not a real floating-point dtype.
 pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DType>) -> Result<Array> {
     let arrays = w.arrays("dequantize")?;
     let default_dtype = match (arrays.as_slice(), global_scale) {
@@ -118,7 +118,7 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
 /// ```
 ///
 /// # Errors
-/// If the parts or the shapes do not fit each other.
+/// If words, scales and biases, or the shapes of the operands, do not match each other.
 pub fn quantized_matmul(x: &Array, w: Quantized, transposed: Transposed) -> Result<Array> {
     let op = "quantized_matmul";
     let right = Right::stored(op, w, transposed)?;
@@ -147,8 +147,8 @@ pub struct Gathered<'a> {
 /// let parts = ops::quantize(&ops::ones(&Shape::from([2, 3, 64]), DType::Float32), how, None)?;
 /// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
 /// let x = ops::ones(&Shape::from([1, 1, 64]), DType::Float32);
-/// let picks = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
-/// assert_eq!(ops::gather_qmm(&x, w, picks, ops::Transposed::Yes, None)?.shape(), &Shape::from([3, 1, 3]));
+/// let selection = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
+/// assert_eq!(ops::gather_qmm(&x, w, selection, ops::Transposed::Yes, None)?.shape(), &Shape::from([3, 1, 3]));
 /// # Ok::<(), umber::Error>(())
 /// ```
 ///
@@ -206,7 +206,7 @@ pub struct GlobalScales<'a> {
 /// ```
 ///
 /// # Errors
-/// If shapes or parts do not fit each other, or the mode is affine.
+/// If the operands do not match each other, or the mode is affine.
 pub fn qqmm(x: &Array, w: MaybeQuantized, scales: Option<GlobalScales>) -> Result<Array> {
     let op = "qqmm";
     let operands = Operands::new(op, x, w, scales, [None, None])?;
@@ -227,14 +227,14 @@ pub fn qqmm(x: &Array, w: MaybeQuantized, scales: Option<GlobalScales>) -> Resul
 /// let how = ops::Quantization::new("qqmm", ops::QuantizationMode::Mxfp8, None, None)?;
 /// let ones = |count| ops::ones(&Shape::from([count, 1, 32]), DType::Float32);
 /// let (x, w) = (ones(1), ones(2));
-/// let picks = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
-/// let out = ops::gather_qqmm(&x, ops::MaybeQuantized::Numbers(&w, how), picks, None)?;
+/// let selection = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
+/// let out = ops::gather_qqmm(&x, ops::MaybeQuantized::Numbers(&w, how), selection, None)?;
 /// assert_eq!(out.to_vec::<f32>()?, [32.0; 3]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 ///
 /// # Errors
-/// Where [`qqmm`] fails, or if indices are not integers; when evaluated, if an index is out of bounds.
+/// If [`qqmm`] fails, or if indices are not integers; when evaluated, if an index is out of bounds.
 pub fn gather_qqmm(
     x: &Array,
     w: MaybeQuantized,
@@ -263,7 +263,7 @@ pub fn gather_qqmm(
 /// ```
 ///
 /// # Errors
-/// If `x` is not of real floating-point numbers.
+/// If `x` is not real floating-point.
 pub fn to_fp8(x: &Array) -> Result<Array> {
     ensure!(
         x.dtype().is_floating(),
@@ -285,7 +285,7 @@ pub fn to_fp8(x: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// If `x` is not of uint8 or `dtype` not a real floating one.
+/// If `x` is not uint8, or `dtype` is not a real floating-point dtype.
 pub fn from_fp8(x: &Array, dtype: DType) -> Result<Array> {
     if x.dtype() == DType::Float8E4M3Fn && dtype.is_floating() {
         return cast(x, dtype);

@@ -154,8 +154,8 @@ pub fn max(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 /// ```
 /// # use umber_core as umber;
 /// use umber::{Array, KeepAxes, ops};
-/// let (least, greatest) = ops::minmax(&Array::from([3, -1, 2]), None, KeepAxes::No)?;
-/// assert_eq!((least.item()?.as_i64(), greatest.item()?.as_i64()), (-1, 3));
+/// let (min, max) = ops::minmax(&Array::from([3, -1, 2]), None, KeepAxes::No)?;
+/// assert_eq!((min.item()?.as_i64(), max.item()?.as_i64()), (-1, 3));
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn minmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<(Array, Array)> {

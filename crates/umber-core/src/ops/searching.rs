@@ -45,9 +45,9 @@ pub fn flatnonzero(a: &Array) -> Result<Array> {
 /// use umber_core::{Array, ops};
 ///
 /// let a = Array::from_slice(&[0, 3, 4, 0], [2, 2]).unwrap();
-/// let places = ops::nonzero(&a).unwrap();
-/// assert_eq!(places[0].to_vec::<u32>().unwrap(), [0, 1]);
-/// assert_eq!(places[1].to_vec::<u32>().unwrap(), [1, 0]);
+/// let indices = ops::nonzero(&a).unwrap();
+/// assert_eq!(indices[0].to_vec::<u32>().unwrap(), [0, 1]);
+/// assert_eq!(indices[1].to_vec::<u32>().unwrap(), [1, 0]);
 /// ```
 pub fn nonzero(a: &Array) -> Result<Vec<Array>> {
     ensure!(a.ndim() > 0, Value("nonzero"), "array must have at least one axis");
@@ -105,7 +105,7 @@ pub fn extract(condition: &Array, a: &Array) -> Result<Array> {
     compress_as("extract", &reshape(condition, [condition.size()])?, a, None)
 }
 
-/// Select parts of an array along an axis by a 1-d condition.
+/// Select slices of an array along an axis by a 1-d condition.
 ///
 /// `None` means the flattened array. Elements beyond the end of the condition are not selected.
 ///
@@ -161,8 +161,8 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
 ///
 /// let sorted = Array::from_slice(&[1.0f32, 2.0, 2.0], [3]).unwrap();
 /// let values = Array::from_slice(&[2.0f32, 0.0], [2]).unwrap();
-/// let places = ops::searchsorted(&sorted, &values, ops::Side::Left, None).unwrap();
-/// assert_eq!(places.to_vec::<u32>().unwrap(), [1, 0]);
+/// let indices = ops::searchsorted(&sorted, &values, ops::Side::Left, None).unwrap();
+/// assert_eq!(indices.to_vec::<u32>().unwrap(), [1, 0]);
 /// ```
 pub fn searchsorted(sorted: &Array, values: &Array, side: Side, sorter: Option<&Array>) -> Result<Array> {
     search_as("searchsorted", sorted, values, side, sorter)

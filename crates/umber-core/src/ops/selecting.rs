@@ -29,8 +29,8 @@ fn promoted(arrays: &[&Array], other: DType) -> Result<Inputs> {
 ///
 /// let x = Array::from_slice(&[1, 2, 3], [3]).unwrap();
 /// let is_two = ops::equal(&x, &Array::scalar(2, DType::Int32)).unwrap();
-/// let picked = ops::select_from(&[&is_two], &[&x], &Array::scalar(0, DType::Int32)).unwrap();
-/// assert_eq!(picked.to_vec::<i32>().unwrap(), [0, 2, 0]);
+/// let selected = ops::select_from(&[&is_two], &[&x], &Array::scalar(0, DType::Int32)).unwrap();
+/// assert_eq!(selected.to_vec::<i32>().unwrap(), [0, 2, 0]);
 /// ```
 pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -> Result<Array> {
     ensure!(
@@ -61,7 +61,7 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
     Ok(selected)
 }
 
-/// Select each element from the choice whose number an index array holds.
+/// Select each element from the choice with the number given by an index array.
 ///
 /// # Errors
 /// If there are no choices, the indices are not integers, or shapes do not broadcast; in [`OutOfBounds::Raise`] if an index is
@@ -73,8 +73,8 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
 /// use umber::Array;
 /// let (low, high) = (Array::from([1, 2, 3]), Array::from([10, 20, 30]));
 /// let which = Array::from([0, 1, 7]);
-/// let picked = ops::choose(&which, &[&low, &high], OutOfBounds::Clip)?;
-/// assert_eq!(picked.to_vec::<i32>()?, [1, 20, 30]);
+/// let selected = ops::choose(&which, &[&low, &high], OutOfBounds::Clip)?;
+/// assert_eq!(selected.to_vec::<i32>()?, [1, 20, 30]);
 /// assert!(ops::choose(&which, &[&low, &high], OutOfBounds::Raise).is_err());
 /// # Ok::<(), umber::Error>(())
 /// ```
@@ -108,10 +108,10 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
 /// # use umber_core as umber;
 /// use umber::ops::{self, OutOfBounds};
 /// use umber::Array;
-/// let (a, places) = (Array::from([[1, 2], [3, 4]]), Array::from([0, 2, 3]));
-/// let changed = ops::put(&a, &places, &Array::from([-1, -2]), OutOfBounds::Raise)?;
-/// assert_eq!(changed.to_vec::<i32>()?, [-1, 2, -2, -1]);
-/// assert_eq!(changed.shape(), a.shape());
+/// let (a, indices) = (Array::from([[1, 2], [3, 4]]), Array::from([0, 2, 3]));
+/// let updated = ops::put(&a, &indices, &Array::from([-1, -2]), OutOfBounds::Raise)?;
+/// assert_eq!(updated.to_vec::<i32>()?, [-1, 2, -2, -1]);
+/// assert_eq!(updated.shape(), a.shape());
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Result<Array> {
@@ -143,8 +143,8 @@ pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Res
 /// use umber::{Array, ops};
 /// let a = Array::from([1, 2, 3, 4]);
 /// let mask = Array::from([true, false, true, true]);
-/// let placed = ops::place(&a, &mask, &Array::from([10, 20]))?;
-/// assert_eq!(placed.to_vec::<i32>()?, [10, 2, 20, 10]);
+/// let updated = ops::place(&a, &mask, &Array::from([10, 20]))?;
+/// assert_eq!(updated.to_vec::<i32>()?, [10, 2, 20, 10]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
@@ -176,8 +176,8 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
 /// use umber::{Array, ops};
 /// let a = Array::from([1, 2, 3, 4]);
 /// let mask = Array::from([true, false, true, true]);
-/// let changed = ops::putmask(&a, &mask, &Array::from([10, 20]))?; // in turn 10, 20, 10, 20
-/// assert_eq!(changed.to_vec::<i32>()?, [10, 2, 10, 20]);
+/// let updated = ops::putmask(&a, &mask, &Array::from([10, 20]))?; // in turn 10, 20, 10, 20
+/// assert_eq!(updated.to_vec::<i32>()?, [10, 2, 10, 20]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn putmask(a: &Array, mask: &Array, values: &Array) -> Result<Array> {

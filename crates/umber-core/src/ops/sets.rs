@@ -112,9 +112,9 @@ fn order_of_rows(a: &Array) -> Result<Array> {
 /// use umber_core::{Array, ops};
 ///
 /// let a = Array::from_slice(&[3, 1, 3], [3]).unwrap();
-/// let found = ops::unique(&a, &ops::UniqueSize::Found, ops::NanIsEqual::Yes, None).unwrap();
-/// assert_eq!(found.values.to_vec::<i32>().unwrap(), [1, 3]);
-/// assert_eq!(found.counts.to_vec::<i32>().unwrap(), [1, 2]);
+/// let result = ops::unique(&a, &ops::UniqueSize::Found, ops::NanIsEqual::Yes, None).unwrap();
+/// assert_eq!(result.values.to_vec::<i32>().unwrap(), [1, 3]);
+/// assert_eq!(result.counts.to_vec::<i32>().unwrap(), [1, 2]);
 /// ```
 pub fn unique(a: &Array, size: &UniqueSize, nan: NanIsEqual, axis: Option<i64>) -> Result<Unique> {
     let Some(axis) = axis else {

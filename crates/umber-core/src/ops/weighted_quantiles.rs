@@ -59,8 +59,8 @@ fn broadcast_weights(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Re
 /// use umber_core::{Array, DType, KeepAxes};
 /// let (x, weights) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([1, 1, 4]));
 /// let half = Array::scalar(0.5, DType::Float64);
-/// let found = ops::weighted_quantile(&x, &half, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
-/// assert_eq!(found.to_vec::<f32>()?, [3.0]);
+/// let result = ops::weighted_quantile(&x, &half, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
+/// assert_eq!(result.to_vec::<f32>()?, [3.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn weighted_quantile(
@@ -81,13 +81,13 @@ pub fn weighted_quantile(
 /// use umber_core::{Array, DType, KeepAxes};
 /// let (x, weights) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([1, 1, 4]));
 /// let quarter = Array::scalar(25, DType::Int32);
-/// let found = ops::weighted_percentile(&x, &quarter, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
-/// assert_eq!(found.to_vec::<f32>()?, [2.0]);
+/// let result = ops::weighted_percentile(&x, &quarter, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
+/// assert_eq!(result.to_vec::<f32>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As of [`weighted_quantile`].
+/// The errors of [`weighted_quantile`].
 pub fn weighted_percentile(
     a: &Array,
     q: &Array,

@@ -40,7 +40,7 @@ const OP: &str = "scaled_dot_product_attention";
 /// head; other axes broadcast. The result is `[..., heads, queries, values]` in the promoted dtype. The matrix of
 /// scores is not stored; the softmax is computed in float32 at least.
 ///
-/// A key is hidden from a query where a bool mask is false, where the causal order says so, and where the added number
+/// A key is hidden from a query where a bool mask is false, where the causal mask hides it, and where the added number
 /// is negative infinity or the minimum of its dtype, or takes the score below the minimum of the computing dtype. A
 /// query whose keys are all hidden gives the mean of all values, or zeros with sinks; without any keys the result is
 /// zero. Fails for shapes that do not match and dtypes that are not real floating point. A. Vaswani et al., Attention

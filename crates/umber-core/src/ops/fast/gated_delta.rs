@@ -38,10 +38,10 @@ pub struct GatedDeltaUpdate<'a> {
 /// use umber::{Array, Shape, DType, ops::fast};
 /// let ones = |shape: &[usize]| Array::full(Shape::new(shape.iter().copied()), 1.0, DType::Float32);
 /// let (q, gate) = (ones(&[1, 2, 1, 1]), ones(&[1, 2, 1]));
-/// let given = fast::GatedDeltaUpdate {
+/// let inputs = fast::GatedDeltaUpdate {
 ///     q: &q, k: &q, v: &q, gamma: &gate, beta: &gate, initial_state: None, mask: None,
 /// };
-/// let [y, state] = fast::gated_delta_update(given)?;
+/// let [y, state] = fast::gated_delta_update(inputs)?;
 /// assert_eq!((y.to_vec::<f32>()?, state.to_vec::<f32>()?), (vec![1.0, 1.0], vec![1.0]));
 /// # Ok::<(), umber::Error>(())
 /// ```

@@ -32,8 +32,9 @@ pub struct Rotation<'a> {
 /// Rotary position embedding: rotate pairs of features by angles proportional to the position.
 ///
 /// `a` is `[..., t, d]`. Pair `i` of its first `dims` features rotates by `(t + offset) * scale * base^(-2 i / dims)`,
-/// or by `(t + offset) * scale` over a given period; the other features stay. `offset` is one integer, or one for each
-/// entry of the first axis. The result is like `a`. Angles are computed in float64, the rotation in float32 at least.
+/// or by `(t + offset) * scale` over a given period; the other features are unchanged. `offset` is one integer, or one for each
+/// entry of the first axis. The result has the shape and dtype of `a`. Angles are computed in float64, the rotation in float32
+/// at least.
 /// Fails for an odd or too large number of features, fewer than two axes, dtypes that are not real floating point,
 /// offsets that are not integers, and shapes that do not match. J. Su et al., RoFormer, 2021.
 ///

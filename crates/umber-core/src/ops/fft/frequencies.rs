@@ -10,7 +10,7 @@ use crate::ops::elementwise::{greater_equal, select};
 use crate::ops::shaping::roll;
 use crate::primitives::rules::{cast, constant, div, sub};
 
-/// `0, 1, …, count - 1` times the lowest frequency of `n` samples with spacing `d`; from `first_negative` on, `n` is subtracted.
+/// `0, 1, …, count - 1` times the lowest frequency of `n` samples at spacing `d`; `n` is subtracted from `first_negative` on.
 fn frequencies(op: &str, n: i64, d: f64, count: i64, first_negative: i64, dtype: DType) -> Result<Array> {
     ensure!(n > 0, Value(op), "n must be positive, got {n}");
     ensure!(
@@ -72,7 +72,7 @@ fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, shift_of: impl Fn(usize) -
 
 /// Move frequency zero from the front to the middle of each axis.
 ///
-/// All axes by default; shape and dtype stay. Fails if an axis is out of bounds.
+/// All axes by default; shape and dtype are kept. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -87,7 +87,7 @@ pub fn fftshift(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
 
 /// Move frequency zero from the middle to the front of each axis: the inverse of [`fftshift`].
 ///
-/// All axes by default; shape and dtype stay. Fails if an axis is out of bounds.
+/// All axes by default; shape and dtype are kept. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;

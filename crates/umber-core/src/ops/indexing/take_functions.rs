@@ -66,7 +66,7 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where [`take`] fails, and if there are indices but no elements.
+/// If [`take`] fails, and if there are indices but no elements.
 pub fn take_within(a: &Array, indices: &Array, axis: Option<i64>, mode: OutOfBounds) -> Result<Array> {
     if mode == OutOfBounds::Raise {
         return take(a, indices, axis);

@@ -85,8 +85,8 @@ pub(super) fn rank_of(values: &Array, tolerance: f64) -> Result<Array> {
 /// # use umber_core as umber;
 /// use umber::{Array, ops::linalg::{MatrixNorm, cond}};
 /// let a = Array::from([[[1.0f32, 0.0], [0.0, 4.0]], [[1.0, 2.0], [2.0, 4.0]]]);
-/// let numbers = cond(&a, Some(MatrixNorm::MaxColumnSum))?.to_vec::<f32>()?;
-/// assert_eq!(numbers, [4.0, f32::INFINITY]);
+/// let condition = cond(&a, Some(MatrixNorm::MaxColumnSum))?.to_vec::<f32>()?;
+/// assert_eq!(condition, [4.0, f32::INFINITY]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {

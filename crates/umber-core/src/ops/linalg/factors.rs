@@ -125,7 +125,7 @@ pub struct SvdFactors {
 /// Singular value decomposition `a = u diag(values) vh`.
 ///
 /// `[..., m, n]`, with complete bases or with `min(m, n)` vectors of each. Equal singular values are treated as staying
-/// equal in the gradient, which is right for functions that do not depend on the choice of vectors among them.
+/// equal in the gradient, which is correct for functions that do not depend on the choice of vectors among them.
 ///
 /// Fails for fewer than two axes.
 ///

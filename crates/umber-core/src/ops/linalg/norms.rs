@@ -44,9 +44,9 @@ pub enum MatrixNorm {
 }
 
 impl MatrixNorm {
-    /// The norm that an order names.
+    /// The norm of an order.
     ///
-    /// Fails for a number that names none; `op` names the function in the error.
+    /// Fails for a number that is not the order of a norm; `op` names the function in the error.
     ///
     /// ```
     /// # use umber_core as umber;
@@ -161,9 +161,9 @@ pub fn vector_norm(a: &Array, order: f64, axes: Option<&[i64]>, keep: KeepAxes) 
 /// use umber::{Array, KeepAxes};
 /// use umber::ops::linalg::{Order, matrix_norm};
 /// let a = Array::from([[1.0f32, -2.0], [3.0, 4.0]]);
-/// let greatest = |order| matrix_norm(&a, Order::Number(order), KeepAxes::No)?.to_vec::<f32>();
-/// assert_eq!(greatest(1.0)?, [6.0]); // of the columns
-/// assert_eq!(greatest(f64::INFINITY)?, [7.0]); // of the rows
+/// let norm = |order| matrix_norm(&a, Order::Number(order), KeepAxes::No)?.to_vec::<f32>();
+/// assert_eq!(norm(1.0)?, [6.0]); // of the columns
+/// assert_eq!(norm(f64::INFINITY)?, [7.0]); // of the rows
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn matrix_norm(a: &Array, order: Order, keep: KeepAxes) -> Result<Array> {

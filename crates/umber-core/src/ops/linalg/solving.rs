@@ -173,7 +173,7 @@ pub(super) fn default_tolerance(a: &Array) -> f64 {
 /// Moore-Penrose pseudo-inverse of matrices.
 ///
 /// `[..., m, n]` to `[..., n, m]`. Singular values up to `tolerance` times the largest count as zero; by default, up to
-/// `max(m, n)` times the machine epsilon. The gradient is right where the rank does not change.
+/// `max(m, n)` times the machine epsilon. The gradient is correct where the rank does not change.
 ///
 /// Fails for fewer than two axes.
 ///
@@ -216,10 +216,10 @@ pub struct LeastSquares {
 /// # use umber_core as umber;
 /// use umber::{Array, ops, ops::Closeness, ops::linalg::lstsq};
 /// let a = Array::from([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]); // of a line at 0, 1 and 2
-/// let found = lstsq(&a, &Array::from([1.0, 3.0, 5.0]), None)?;
+/// let result = lstsq(&a, &Array::from([1.0, 3.0, 5.0]), None)?;
 /// let expected = Array::from([1.0, 2.0]);
-/// assert!(ops::allclose(&found.solution, &expected, Closeness::default())?.item()?.as_bool());
-/// assert_eq!(found.rank.to_vec::<i32>()?, [2]);
+/// assert!(ops::allclose(&result.solution, &expected, Closeness::default())?.item()?.as_bool());
+/// assert_eq!(result.rank.to_vec::<i32>()?, [2]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquares> {

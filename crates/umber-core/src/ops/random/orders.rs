@@ -28,7 +28,7 @@ pub fn permutation(count: i64, key: Option<&Array>) -> Result<Array> {
 
 /// Return the slices of an array along an axis in random order.
 ///
-/// Shape and dtype stay. Fails if the axis is out of bounds.
+/// Shape and dtype are kept. Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -47,7 +47,7 @@ pub fn permuted(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
 
 /// Alias of [`permuted`].
 ///
-/// Shape and dtype stay. Fails if the axis is out of bounds.
+/// Shape and dtype are kept. Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -173,7 +173,7 @@ pub fn meshgrid(arrays: &[&Array], kind: MeshKind, indexing: MeshIndexing) -> Re
 /// View the flattened array with a given shape, strides and offset.
 ///
 /// The element at `index` is that at `offset + Σ index * stride` of the flattened array; strides and offset count elements.
-/// By default the shape is that of `a`, and the strides are those of a row-major array. Fails if the view reaches outside.
+/// By default the shape is that of `a`, and the strides are those of a row-major array. Fails if the view is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -104,8 +104,8 @@ pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
 
 /// Insert values before given indices along an axis.
 ///
-/// `None` means the flattened array. The length of the axis means its end. Values have the dtype of `a` and broadcast to as many
-/// elements as there are indices; at a single index any number of values is inserted.
+/// `None` means the flattened array. The length of the axis means its end. Values have the dtype of `a` and broadcast to the
+/// number of indices; at a single index any number of values is inserted.
 ///
 /// # Errors
 /// If an index is out of bounds, or the values do not broadcast; inside `vmap` and `compile`, where an index array has no

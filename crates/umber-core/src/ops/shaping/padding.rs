@@ -68,8 +68,8 @@ impl PadMode {
 /// and the number at the ends of [`PadMode::LinearRamp`].
 ///
 /// Axes are padded one after the other, so that corners depend on the borders of the earlier axes. The dtype is that of `a`.
-/// Fails for negative widths, another number of pairs, a value that does not broadcast, and a border that is made of
-/// elements where there are none.
+/// Fails for negative widths, another number of pairs, a value that does not broadcast, and a border made of the
+/// elements of an empty axis.
 ///
 /// ```
 /// # use umber_core as umber;

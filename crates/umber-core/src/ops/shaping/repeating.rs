@@ -44,9 +44,9 @@ pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
     rules::reshape(&rules::broadcast(&rules::reshape(a, split)?, &expanded)?, shape)
 }
 
-/// Repeat each element along an axis, or of the flattened array, as often as its count says.
+/// Repeat each element along an axis, or of the flattened array, by its own count.
 ///
-/// One count holds for all elements. The counts are evaluated; their sum is the length of the result.
+/// A single count applies to all elements. The counts are evaluated; their sum is the length of the result.
 ///
 /// # Errors
 /// If the counts are not integers, one is negative, or there are neither one count nor one for each element; inside `vmap`

@@ -44,7 +44,7 @@ pub fn reshape(a: &Array, shape: &[i64]) -> Result<Array> {
 
 /// Merge consecutive axes of an array into one.
 ///
-/// Values of `start_axis` and `end_axis` beyond the array's axes mean its first or last axis. Fails if `start_axis` comes
+/// Values of `start_axis` and `end_axis` out of bounds are clamped to the first or last axis. Fails if `start_axis` comes
 /// after `end_axis`.
 ///
 /// ```
