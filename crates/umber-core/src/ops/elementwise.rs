@@ -1,6 +1,6 @@
 //! Elementwise functions of one, two or three arrays.
 //!
-//! The file is long because it consists of tables of one-line functions with their documentation.
+//! One subject: tables of one-line functions; most of the file is their documentation.
 
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Side, UnaryKind, ensure, promote};
@@ -778,12 +778,12 @@ pub fn isclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
         &weak(Scalar::Float(tolerance.absolute), &distance),
         &multiply(&weak(Scalar::Float(tolerance.relative), &magnitude), &magnitude)?,
     )?;
-    let near = less_equal(&distance, &bound)?;
-    let infinite = logical_or(&isinf(&a)?, &isinf(&b)?)?;
-    let same = equal(&a, &b)?;
-    let close = select(&infinite, &same, &near)?;
+    let is_within = less_equal(&distance, &bound)?;
+    let is_infinite = logical_or(&isinf(&a)?, &isinf(&b)?)?;
+    let is_equal = equal(&a, &b)?;
+    let is_close = select(&is_infinite, &is_equal, &is_within)?;
     if !tolerance.equal_nan {
-        return Ok(close);
+        return Ok(is_close);
     }
-    logical_or(&close, &logical_and(&isnan(&a)?, &isnan(&b)?)?)
+    logical_or(&is_close, &logical_and(&isnan(&a)?, &isnan(&b)?)?)
 }

@@ -41,9 +41,9 @@ pub struct Quantized<'a> {
 /// use umber::{DType, ops};
 /// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, Some(32), Some(8))?;
 /// let w = ops::reshape(&ops::arange(0.0, 64.0, 1.0, DType::Float32)?, &[2, 32])?;
-/// let parts = ops::quantize(&w, how, None)?;
-/// assert_eq!(parts[0].shape().to_vec(), [2, 8]);
-/// let stored = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let arrays = ops::quantize(&w, how, None)?;
+/// assert_eq!(arrays[0].shape().to_vec(), [2, 8]);
+/// let stored = ops::Quantized { words: &arrays[0], scales: &arrays[1], biases: Some(&arrays[2]), how };
 /// let back = ops::dequantize(stored, None, None)?;
 /// assert!((back.to_vec::<f32>()?[63] - 63.0).abs() < 0.1);
 /// # Ok::<(), umber::Error>(())
@@ -110,8 +110,8 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
 /// # use umber_core as umber;
 /// use umber::{DType, Shape, ops};
 /// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, None, None)?;
-/// let parts = ops::quantize(&ops::ones(&Shape::from([3, 64]), DType::Float32), how, None)?;
-/// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let arrays = ops::quantize(&ops::ones(&Shape::from([3, 64]), DType::Float32), how, None)?;
+/// let w = ops::Quantized { words: &arrays[0], scales: &arrays[1], biases: Some(&arrays[2]), how };
 /// let x = ops::ones(&Shape::from([64]), DType::Float32);
 /// assert_eq!(ops::quantized_matmul(&x, w, ops::Transposed::Yes)?.to_vec::<f32>()?, [64.0, 64.0, 64.0]);
 /// # Ok::<(), umber::Error>(())
@@ -144,8 +144,8 @@ pub struct Gathered<'a> {
 /// # use umber_core as umber;
 /// use umber::{Array, DType, Shape, ops};
 /// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, None, None)?;
-/// let parts = ops::quantize(&ops::ones(&Shape::from([2, 3, 64]), DType::Float32), how, None)?;
-/// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let arrays = ops::quantize(&ops::ones(&Shape::from([2, 3, 64]), DType::Float32), how, None)?;
+/// let w = ops::Quantized { words: &arrays[0], scales: &arrays[1], biases: Some(&arrays[2]), how };
 /// let x = ops::ones(&Shape::from([1, 1, 64]), DType::Float32);
 /// let selection = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
 /// assert_eq!(ops::gather_qmm(&x, w, selection, ops::Transposed::Yes, None)?.shape(), &Shape::from([3, 1, 3]));
@@ -304,7 +304,7 @@ pub fn from_fp8(x: &Array, dtype: DType) -> Result<Array> {
     Array::record_one(Fp8::Decode(dtype), &[x])
 }
 
-/// A global scale divided by the product of the largest float4 and the largest float8, which represents it.
+/// A global scale divided by the largest product of an E2M1 code (6) and an E4M3 scale (448).
 fn unit(scale: &Array) -> Result<Array> {
     div(scale, &constant(scale, NVFP4_UNIT))
 }

@@ -312,8 +312,8 @@ pub fn union1d(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 /// # use umber_core as umber;
 /// use umber::{Array, ops, ops::Distinct};
-/// let rest = ops::setdiff1d(&Array::from([3, 1, 2, 3]), &Array::from([2]), Distinct::Unknown)?;
-/// assert_eq!(rest.to_vec::<i32>()?, [1, 3]);
+/// let difference = ops::setdiff1d(&Array::from([3, 1, 2, 3]), &Array::from([2]), Distinct::Unknown)?;
+/// assert_eq!(difference.to_vec::<i32>()?, [1, 3]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn setdiff1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<Array> {

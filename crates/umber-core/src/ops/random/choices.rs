@@ -124,15 +124,15 @@ fn is_below(a: Scalar, b: Scalar) -> bool {
     }
 }
 
-/// Whether float32 represents a bound exactly; `None` if that depends on its values. Bounds of other dtypes become float32.
+/// Whether float32 represents a bound exactly; `None` if that depends on its values. Floating-point bounds are rounded.
 fn is_exact(bound: &Array) -> Option<bool> {
     let narrow = bound.dtype().size() <= 2 || !bound.dtype().is_integer();
     if narrow { Some(true) } else { bound.constant().map(|value| value.as_f64().abs() <= MAX_EXACT) }
 }
 
 fn is_beyond(bound: &Array) -> Result<Array> {
-    let size = unary(UnaryKind::Abs, &cast(bound, DType::Float64)?)?;
-    binary(BinaryKind::Greater, &size, &constant(&size, MAX_EXACT))
+    let magnitude = unary(UnaryKind::Abs, &cast(bound, DType::Float64)?)?;
+    binary(BinaryKind::Greater, &magnitude, &constant(&magnitude, MAX_EXACT))
 }
 
 /// Integers from a float32 sample, as MLX draws them.
@@ -222,7 +222,7 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     if batch_shape.size() == 1 && out_shape.ndim() > 0 {
         return sample_indices(OP, &relative_weights(&reshape(logits, [classes])?)?, &out_shape, &key);
     }
-    // The other axes of the logits are the last axes of the result, followed only by the axis of samples.
+    // The other axes of the logits are the last axes of the result, followed by the axis of samples if there is one.
     let (drawn_axis, logits) = if is_count {
         (axis, reshape(logits, logits.shape().iter().copied().chain([1]).collect::<Shape>())?)
     } else {

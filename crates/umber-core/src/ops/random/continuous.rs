@@ -249,8 +249,8 @@ pub fn laplace(
 ) -> Result<Array> {
     check_real("laplace", dtype)?;
     let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape)?)?;
-    let size = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
-    let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &size)?, dtype)?;
+    let magnitude = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
+    let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &magnitude)?, dtype)?;
     if let Some(scale) = scale {
         let scale = cast_constant(scale, dtype)?;
         let (a, b) = meet("laplace", &sample, &scale)?;

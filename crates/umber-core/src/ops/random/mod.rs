@@ -34,7 +34,7 @@ fn check_key(op: &str, key: &Array) -> Result<()> {
     Ok(())
 }
 
-/// Real numbers are drawn in any real floating-point dtype except float8.
+/// Fail for dtypes that are not real floating-point, and for float8.
 fn check_real(op: &str, dtype: DType) -> Result<()> {
     ensure!(
         dtype.is_floating() && !dtype.is_float8(),
