@@ -163,14 +163,14 @@ impl<'a> Task<'a> {
         Task { stream, inputs, dtypes, specs, outputs, context: Context::default() }
     }
 
-    /// An input, none of `taken`, in whose buffer an elementwise kernel may write an output: it has no other references, and no
+    /// An input, none of `used`, in whose buffer an elementwise kernel may write an output: it has no other references, and no
     /// other stream uses it.
-    pub fn donor(&self, output: usize, taken: &[usize]) -> Option<usize> {
+    pub fn donor(&self, output: usize, used: &[usize]) -> Option<usize> {
         let spec = self.specs[output];
         let size = spec.dtype.size();
         (0..self.inputs.len()).find(|i| {
             let input = &self.inputs[*i];
-            !taken.contains(i)
+            !used.contains(i)
                 && self.dtypes[*i].size() == size
                 && input.is_donatable(&spec.shape, size)
                 && input.buffer.is_used_only_on(self.stream)

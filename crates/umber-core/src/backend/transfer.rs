@@ -8,7 +8,7 @@ use umber_types::{DType, Device, Layout, Result, Stream};
 use super::asynchronous::{self, backend_of};
 use crate::frontend::Interrupts;
 use crate::graph::Storage;
-use crate::memory::replicas::Part;
+use crate::memory::replicas::ByteRange;
 
 /// A layout that spans more than this multiple of its size is made contiguous before the transfer.
 const SPARSE: usize = 4;
@@ -28,18 +28,18 @@ pub(crate) fn to_stream(
         let buffer = backend_of(stream)?.allocator().allocate(0)?;
         return Ok(Storage { buffer, layout: storage.layout.clone() });
     }
-    let Some(part) = byte_range(&storage.layout, dtype) else {
+    let Some(range) = byte_range(&storage.layout, dtype) else {
         let dense = copied(storage, dtype)?;
         return to_stream(&dense, dtype, stream, interrupts);
     };
-    let layout = rebased(&storage.layout, part.0 / dtype.size());
+    let layout = rebased(&storage.layout, range.0 / dtype.size());
     let replicas = storage.buffer.replicas();
-    if let Some(copy) = replicas.and_then(|replicas| replicas.find(stream.device, part)) {
+    if let Some(copy) = replicas.and_then(|replicas| replicas.find(stream.device, range)) {
         return Ok(Storage { buffer: copy, layout });
     }
-    let copy = copy_of(storage, part, stream, interrupts)?;
+    let copy = copy_of(storage, range, stream, interrupts)?;
     if let Some(replicas) = replicas {
-        replicas.insert(stream.device, part, &copy.buffer);
+        replicas.insert(stream.device, range, &copy.buffer);
     }
     Ok(Storage { buffer: copy.buffer, layout })
 }
@@ -50,7 +50,7 @@ pub(crate) fn to_host(storage: &Storage, dtype: DType, interrupts: &mut Interrup
 }
 
 /// The byte range of a buffer that a layout spans; `None` if it is much larger than the elements.
-fn byte_range(layout: &Layout, dtype: DType) -> Option<Part> {
+fn byte_range(layout: &Layout, dtype: DType) -> Option<ByteRange> {
     let (low, high) = layout.extent()?;
     let (low, high) = (low as usize, high as usize);
     (high - low <= layout.size().saturating_mul(SPARSE)).then(|| (low * dtype.size(), high * dtype.size()))
@@ -81,15 +81,20 @@ fn work_stream(storage: &Storage) -> Stream {
 }
 
 /// A copy of a byte range of the buffer in memory of the stream's device.
-fn copy_of(storage: &Storage, part: Part, stream: Stream, interrupts: &mut Interrupts) -> Result<Storage> {
-    let bytes = part.1 - part.0;
+fn copy_of(
+    storage: &Storage,
+    range: ByteRange,
+    stream: Stream,
+    interrupts: &mut Interrupts,
+) -> Result<Storage> {
+    let bytes = range.1 - range.0;
     let mut layout = Layout::contiguous([bytes].into());
     let allocate = |device: Device| -> Result<Storage> {
         let backend = backend_of(Stream { index: 0, device })?;
         let layout = Layout::contiguous([bytes].into());
         Ok(Storage { buffer: backend.allocator().allocate(bytes)?, layout })
     };
-    layout.offset = part.0;
+    layout.offset = range.0;
     let source = storage.with_layout(layout);
     let source = if storage.buffer.is_on_host() {
         source

@@ -252,7 +252,7 @@ pub fn is_enabled() -> bool {
     MODE.load(Ordering::Relaxed) == ENABLED
 }
 
-/// Make compiled functions replay their graphs, whatever `UMBER_DISABLE_COMPILE` says.
+/// Make compiled functions replay their graphs, regardless of `UMBER_DISABLE_COMPILE`.
 pub fn enable() {
     MODE.store(ENABLED, Ordering::Relaxed);
 }

@@ -173,12 +173,12 @@ impl Simplifier {
             }
         }
         let is_full = |window: &Window| window.is_whole(&self.spec(input).shape);
-        let number = |i: usize| match &inputs[i] {
+        let real_constant = |i: usize| match &inputs[i] {
             Operand::Constant(constant) if !constant.0.dtype.is_complex() => Some(constant.1),
             Operand::Constant(_) | Operand::Slot(_) => None,
         };
         let is = |i: usize, expected: f64| {
-            number(i).is_some_and(|value| value.as_complex().0.to_bits() == expected.to_bits())
+            real_constant(i).is_some_and(|value| value.as_complex().0.to_bits() == expected.to_bits())
         };
         let is_integer = spec.dtype.is_integer();
         let same = match (op, inputs) {
@@ -199,7 +199,9 @@ impl Simplifier {
                 Some(input)
             }
             (Op::Select(Select), [_, a, b]) if a == b => Some(a),
-            (Op::Select(Select), [_, a, b]) => number(0).map(|value| if value.as_bool() { a } else { b }),
+            (Op::Select(Select), [_, a, b]) => {
+                real_constant(0).map(|value| if value.as_bool() { a } else { b })
+            }
             (Op::Unary(Unary(kind)), _) if undoes_itself(*kind, spec.dtype) => {
                 self.producer(input).filter(|step| step.op == *op).and_then(|step| step.inputs.first())
             }

@@ -11,7 +11,7 @@ pub(crate) type AxisFactors = SmallVec<[(usize, usize); 2]>;
 pub(crate) type FactoredAxes = Box<[AxisFactors]>;
 
 /// The factors of axes that were not merged.
-pub(crate) fn whole(old: &Shape, new: &Shape) -> FactoredAxes {
+pub(crate) fn unmerged(old: &Shape, new: &Shape) -> FactoredAxes {
     old.iter().zip(new.iter()).map(|(&old, &new)| smallvec![(old, new)]).collect()
 }
 
@@ -25,11 +25,11 @@ pub(crate) fn reshaped(
     let (from, to) = (&change.old[0].shape, &change.answered[0].shape);
     let new = &change.new[0].shape;
     if from == new && change.factored[0].is_none() {
-        return Some((to.clone(), whole(to, to)));
+        return Some((to.clone(), unmerged(to, to)));
     }
     let input_factors = change.parts(0);
     let mut shape = to.clone();
-    let mut factors = whole(to, to);
+    let mut factors = unmerged(to, to);
     let (mut i, mut j) = (0, 0);
     while i < from.ndim() || j < to.ndim() {
         // The shortest groups of axes with the same number of elements.
@@ -98,7 +98,7 @@ fn distribute(factors: Vec<(usize, usize)>, lengths: &[usize]) -> Option<Vec<Axi
 
 /// The factors of the axes whose lengths they match; the other axes have a single factor.
 pub(crate) fn fitting(factors: &[AxisFactors], old: &Shape, new: &Shape) -> FactoredAxes {
-    let mut fitting = whole(old, new);
+    let mut fitting = unmerged(old, new);
     for (i, axis_factors) in factors.iter().enumerate().take(fitting.len()) {
         if lengths(axis_factors) == (old[i], new[i]) {
             fitting[i].clone_from(axis_factors);

@@ -63,7 +63,7 @@ const CUTS: [Cut; 4] = [
 
 /// A slice of an axis: start, step and number of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct AxisSlice {
     pub(crate) start: usize,
     pub(crate) step: isize,
     pub(crate) count: usize,
@@ -112,27 +112,27 @@ impl Hints {
 }
 
 impl Cut {
-    /// The slice of an axis of length `new` that corresponds to `part` of one of length `old`, if it exists.
-    pub(crate) fn applied(self, part: Part, old: usize, new: usize) -> Option<Part> {
-        let start = self.first.moved(part.start, old, new)?;
-        let count = if part.step == 1 {
-            self.last.moved(part.start + part.count, old, new)?.checked_sub(start)?
+    /// The slice of an axis of length `new` that corresponds to `slice` of one of length `old`, if it exists.
+    pub(crate) fn applied(self, slice: AxisSlice, old: usize, new: usize) -> Option<AxisSlice> {
+        let start = self.first.moved(slice.start, old, new)?;
+        let count = if slice.step == 1 {
+            self.last.moved(slice.start + slice.count, old, new)?.checked_sub(start)?
         } else {
             match self.last {
-                Anchor::Start => part.count,
-                Anchor::End if count_to_end(part.start, part.step, old) == part.count => {
-                    count_to_end(start, part.step, new)
+                Anchor::Start => slice.count,
+                Anchor::End if count_to_end(slice.start, slice.step, old) == slice.count => {
+                    count_to_end(start, slice.step, new)
                 }
                 Anchor::End => return None,
             }
         };
-        let is_within = count == 0 || last_of(start, part.step, count).is_some_and(|last| last < new);
-        (start <= new && is_within).then_some(Part { start, step: part.step, count })
+        let is_within = count == 0 || last_of(start, slice.step, count).is_some_and(|last| last < new);
+        (start <= new && is_within).then_some(AxisSlice { start, step: slice.step, count })
     }
 
-    /// The anchors with which `part` corresponds to `other` (of an axis of length `new`), if they are unique.
-    pub(crate) fn between(part: Part, old: usize, other: Part, new: usize) -> Option<Cut> {
-        let mut candidates = CUTS.into_iter().filter(|cut| cut.applied(part, old, new) == Some(other));
+    /// The anchors with which `slice` corresponds to `other` (of an axis of length `new`), if they are unique.
+    pub(crate) fn between(slice: AxisSlice, old: usize, other: AxisSlice, new: usize) -> Option<Cut> {
+        let mut candidates = CUTS.into_iter().filter(|cut| cut.applied(slice, old, new) == Some(other));
         candidates.next().filter(|_| candidates.next().is_none())
     }
 }

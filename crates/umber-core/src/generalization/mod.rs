@@ -10,7 +10,7 @@ mod slices;
 
 use smallvec::SmallVec;
 
-pub(crate) use self::factored_axes::{AxisFactors, FactoredAxes, fitting, reshaped, whole};
+pub(crate) use self::factored_axes::{AxisFactors, FactoredAxes, fitting, reshaped, unmerged};
 pub(crate) use self::hints::{Anchor, Hint, OUTPUT, only_change};
 pub use self::hints::{Axis, Hints};
 pub(crate) use self::slices::{cut, without_ones};
@@ -64,7 +64,7 @@ impl<'a> Change<'a> {
     pub(crate) fn parts(&self, input: usize) -> FactoredAxes {
         match self.factored[input] {
             Some(factors) => factors.into(),
-            None => whole(&self.old[input].shape, &self.new[input].shape),
+            None => unmerged(&self.old[input].shape, &self.new[input].shape),
         }
     }
 

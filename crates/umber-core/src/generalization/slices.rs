@@ -2,14 +2,14 @@
 
 use umber_types::Shape;
 
-use super::hints::{Anchor, Cut, Hint, Part};
+use super::hints::{Anchor, AxisSlice, Cut, Hint};
 use super::{Change, Deciding};
 use crate::primitives::slice::Window;
 
 /// The window for other lengths of the first input; `other` is the window in the other trace.
 pub(crate) fn cut(window: &Window, change: &mut Change<'_>, other: Option<&Window>) -> Option<Window> {
     let (old, new) = (&change.old[0].shape, &change.new[0].shape);
-    let part = |window: &Window, axis: usize| Part {
+    let axis_slice = |window: &Window, axis: usize| AxisSlice {
         start: window.starts[axis],
         step: window.steps[axis],
         count: window.lengths[axis],
@@ -25,14 +25,14 @@ pub(crate) fn cut(window: &Window, change: &mut Change<'_>, other: Option<&Windo
         if is_unchanged {
             continue;
         }
-        let slice = part(window, axis);
+        let slice = axis_slice(window, axis);
         let known = match (&change.deciding, other) {
             (Deciding::Hints(_), _) => change.hint(|hint| match hint {
                 Hint::Cut(cuts) => cuts.get(axis).copied().flatten(),
                 Hint::Rest(_) | Hint::Place(_) | Hint::Lengths(_) => None,
             }),
             (Deciding::Trace(..), Some(other)) if other.starts.len() == old.ndim() => {
-                Cut::between(slice, old[axis], part(other, axis), new[axis])
+                Cut::between(slice, old[axis], axis_slice(other, axis), new[axis])
             }
             (Deciding::Trace(..), _) => None,
         };
@@ -55,11 +55,11 @@ pub(crate) fn cut(window: &Window, change: &mut Change<'_>, other: Option<&Windo
 }
 
 /// The anchors of a slice of a full axis, in either direction. Those of other slices are ambiguous.
-fn full_slice(part: Part, length: usize) -> Option<Cut> {
-    let forwards = part.step == 1 && part.start == 0;
-    let backwards = part.step == -1 && part.start + 1 == length;
+fn full_slice(slice: AxisSlice, length: usize) -> Option<Cut> {
+    let forwards = slice.step == 1 && slice.start == 0;
+    let backwards = slice.step == -1 && slice.start + 1 == length;
     let first = if backwards { Anchor::End } else { Anchor::Start };
-    (part.count == length && (forwards || backwards)).then_some(Cut { first, last: Anchor::End })
+    (slice.count == length && (forwards || backwards)).then_some(Cut { first, last: Anchor::End })
 }
 
 /// The new shape of a window without the axes of length one that `shape` omits, and with those that it inserts.

@@ -175,9 +175,10 @@ impl Node {
         node
     }
 
-    /// A node with one output of this dtype. `fill` receives the operation, the inputs and the output, a pending scalar. All fields
-    /// are written in their final location: copying the struct with wide loads right after narrow stores would cause store-to-load
-    /// forwarding stalls.
+    /// A node with one output of this dtype. `fill` receives the operation, the inputs and the output, a pending scalar.
+    ///
+    /// All fields are written in their final location: copying the struct with wide loads right after narrow stores would cause
+    /// store-to-load forwarding stalls.
     #[inline(always)]
     pub(crate) fn single(
         op: impl Into<Op>,

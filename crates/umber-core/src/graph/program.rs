@@ -228,7 +228,7 @@ impl Program {
         let argument_count = self.arguments.len();
         let renumber = |operand: &mut Operand| match operand {
             Operand::Slot(slot) if (*slot as usize) < argument_count => {
-                *slot = indices[*slot as usize] as u32
+                *slot = indices[*slot as usize] as u32;
             }
             Operand::Slot(slot) => *slot = (*slot as usize - argument_count + arguments.len()) as u32,
             Operand::Constant(_) => {}

@@ -72,7 +72,7 @@ impl Storage {
     /// [`Storage::host`] of storage that is known to be in host memory.
     #[inline]
     pub(crate) fn on_host(&self) -> HostStorage<'_> {
-        self.host().expect("the CPU is given storage of the host")
+        self.host().expect("inputs of the CPU are in host memory")
     }
 
     /// Whether the elements are contiguous and the buffer holds little else. A small view would keep its whole buffer from being

@@ -24,7 +24,7 @@ impl Tape {
     ) -> Tape {
         let mut tape = Tape { nodes: Vec::new(), first: IdMap::default(), slots: 0 };
         for source in sources {
-            tape.number(source.node());
+            tape.assign_slots(source.node());
         }
         let order = topological_until(outputs, |node| tape.holds(node) || is_outside(node));
         tape.first.reserve(order.len());
@@ -34,7 +34,7 @@ impl Tape {
             }
             let depends = node.lock_inputs().iter().any(|input| tape.holds(input.node()));
             if depends {
-                tape.number(&node);
+                tape.assign_slots(&node);
                 tape.nodes.push(node);
             }
         }
@@ -46,7 +46,7 @@ impl Tape {
         Tape::between(sources, outputs, |node| !node.traced)
     }
 
-    fn number(&mut self, node: &Arc<Node>) {
+    fn assign_slots(&mut self, node: &Arc<Node>) {
         let next = self.slots;
         let first = *self.first.entry(node_id(node)).or_insert(next as u32);
         if first as usize == next {

@@ -94,7 +94,7 @@ pub struct ReadingLengths {
 }
 
 /// Start recording reads of lengths.
-#[must_use = "reads are kept until the guard is dropped"]
+#[must_use = "reads are recorded until the guard is dropped"]
 pub fn read_lengths(lengths: Lengths) -> ReadingLengths {
     READERS.with_borrow_mut(|readers| {
         let outer = readers.last().map_or(Lengths::Fixed, |reader| reader.lengths);

@@ -7,29 +7,30 @@ use umber_types::Device;
 use super::Buffer;
 
 /// The byte range of a buffer that a copy holds: start and end.
-pub(crate) type Part = (usize, usize);
+pub(crate) type ByteRange = (usize, usize);
 
 /// The copies of one buffer, with the same lifetime.
 #[derive(Debug, Default)]
-pub(crate) struct Replicas(Mutex<Vec<(Device, Part, Arc<Buffer>)>>);
+pub(crate) struct Replicas(Mutex<Vec<(Device, ByteRange, Arc<Buffer>)>>);
 
 impl Replicas {
-    fn lock(&self) -> MutexGuard<'_, Vec<(Device, Part, Arc<Buffer>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Device, ByteRange, Arc<Buffer>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The copy of a range on a device, if it exists.
-    pub(crate) fn find(&self, device: Device, part: Part) -> Option<Arc<Buffer>> {
+    pub(crate) fn find(&self, device: Device, range: ByteRange) -> Option<Arc<Buffer>> {
         let replicas = self.lock();
-        let replicas =
-            replicas.iter().find(|(copy_device, range, _)| *copy_device == device && *range == part);
+        let replicas = replicas
+            .iter()
+            .find(|(copy_device, copy_range, _)| *copy_device == device && *copy_range == range);
         replicas.map(|(_, _, copy)| Arc::clone(copy))
     }
 
     /// Add a copy of a range.
-    pub(crate) fn insert(&self, device: Device, part: Part, copy: &Arc<Buffer>) {
+    pub(crate) fn insert(&self, device: Device, range: ByteRange, copy: &Arc<Buffer>) {
         copy.mark_replica();
-        self.lock().push((device, part, Arc::clone(copy)));
+        self.lock().push((device, range, Arc::clone(copy)));
     }
 
     /// Drop all copies, because the memory is about to change.

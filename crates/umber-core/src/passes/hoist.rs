@@ -15,7 +15,10 @@ pub(crate) struct HoistedProgram {
 
 /// Hoist steps that depend on no argument; `None` if there are none.
 pub(crate) fn hoist(program: &Program) -> Result<Option<HoistedProgram>> {
-    let reads_slots = |operand: &Operand, fixed: &[Option<Array>]| matches!(operand, Operand::Slot(slot) if fixed[*slot as usize].is_none());
+    let reads_slots = |operand: &Operand, fixed: &[Option<Array>]| match operand {
+        Operand::Slot(slot) => fixed[*slot as usize].is_none(),
+        Operand::Constant(_) => false,
+    };
     // The arrays of slots that depend on no argument.
     let mut fixed: Vec<Option<Array>> = vec![None; program.arguments.len()];
     for step in &program.steps {

@@ -182,7 +182,7 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
     if draft.pending.nodes.is_empty() && draft.pending.awaited.is_empty() {
         return Ok(None);
     }
-    draft.number();
+    draft.assign_slots();
     draft.choose_outputs();
     draft.look_up(&mut planner.plans)?;
     Ok(Some(draft.pending))
@@ -305,7 +305,7 @@ impl Draft {
     }
 
     /// Resolve the inputs of each node, and number the slots: arguments first, then the outputs of nodes.
-    fn number(&mut self) {
+    fn assign_slots(&mut self) {
         /// Marks slots of node outputs until the number of arguments is known.
         const IS_OUTPUT: u32 = 1 << 31;
         let mut next_slot = 0;

@@ -88,7 +88,7 @@ fn graphs_with_different_constants_share_a_plan() -> Result<()> {
 fn failed_steps_restore_their_inputs() -> Result<()> {
     // When the last step fails, the product is stored in a slot only.
     let x = Array::from_slice(&[1.0f32; 2500], [50, 50])?;
-    let taken = {
+    let gathered = {
         let rows = ops::astype(
             &ops::add(&ops::max(&x, Some(&[1]), umber_types::KeepAxes::No)?, &Array::from(99.0f32))?,
             umber_types::DType::Int32,
@@ -99,7 +99,7 @@ fn failed_steps_restore_their_inputs() -> Result<()> {
             Some(0),
         )?
     };
-    let errors = [0; 3].map(|_| taken.eval().expect_err("the index is out of bounds").to_string());
+    let errors = [0; 3].map(|_| gathered.eval().expect_err("the index is out of bounds").to_string());
     assert!(errors[0].contains("100"), "{}", errors[0]);
     assert!(errors[0] == errors[1] && errors[1] == errors[2], "{errors:?}");
     Ok(())

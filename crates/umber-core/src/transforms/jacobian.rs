@@ -246,8 +246,8 @@ impl Linear {
 /// use umber::{ArraySpec, DType, Shape, ops};
 /// use umber::transforms::eval_shape;
 /// let specs = [ArraySpec::new([1 << 20, 3], DType::Float16), ArraySpec::new([3, 1 << 20], DType::Float32)];
-/// let answer = eval_shape(|x| Ok(vec![ops::matmul(&x[0], &x[1])?]), &specs)?;
-/// assert_eq!(answer, [ArraySpec::new([1 << 20, 1 << 20], DType::Float32)]);
+/// let outputs = eval_shape(|x| Ok(vec![ops::matmul(&x[0], &x[1])?]), &specs)?;
+/// assert_eq!(outputs, [ArraySpec::new([1 << 20, 1 << 20], DType::Float32)]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn eval_shape(

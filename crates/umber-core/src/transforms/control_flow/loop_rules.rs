@@ -46,7 +46,7 @@ pub(super) fn count_true(flags: &[bool]) -> usize {
     flags.iter().filter(|flag| **flag).count()
 }
 
-/// Scatter `results` to the positions of set flags; `has` tells for which of these there is a result.
+/// Scatter `results` to the positions of set flags; `exists` gives for which of these a result exists.
 pub(super) fn scatter_results(
     results: &[Array],
     flags: &[bool],
