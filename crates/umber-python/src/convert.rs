@@ -274,9 +274,9 @@ impl Flat {
     }
 
     fn push(&mut self, value: Scalar) -> PyResult<()> {
-        let own = value.default_dtype();
-        if self.dtype != Some(own) {
-            self.dtype = Some(self.dtype.map_or(own, |dtype| common_dtype(dtype, own)));
+        let value_dtype = value.default_dtype();
+        if self.dtype != Some(value_dtype) {
+            self.dtype = Some(self.dtype.map_or(value_dtype, |dtype| common_dtype(dtype, value_dtype)));
         }
         self.numbers.try_reserve(1).map_err(|_| no_memory())?;
         self.numbers.push(value);
@@ -508,13 +508,13 @@ pub(crate) fn array_of(object: &Bound<'_, PyAny>, dtype: Option<DtypeArg>) -> Py
         return array(object, dtype.map(DtypeArg::default_dtype));
     };
     let dtype = DtypeArg::Number(kind);
-    let own = array(object, None)?;
+    let converted = array(object, None)?;
     let is_sequence = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
     if !(is_number(object) || is_sequence) || is_of_arrays(object) {
-        return ops::astype(&own, dtype.dtype_for(own.dtype())).or_raise();
+        return ops::astype(&converted, dtype.dtype_for(converted.dtype())).or_raise();
     }
     match kind {
-        NumberType::Int if own.dtype().is_integer() => Ok(own),
+        NumberType::Int if converted.dtype().is_integer() => Ok(converted),
         // Converted from the numbers, which may be more precise than an array of the default width.
         NumberType::Int | NumberType::Float | NumberType::Complex => {
             array(object, Some(dtype.default_dtype()))

@@ -407,19 +407,19 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Result<DtypeArg, String>> {
     }
     let py = object.py();
     if let Ok(class) = object.cast::<PyType>() {
-        let own = |one: &Bound<'_, PyType>| class.is(one);
-        let named = if own(&py.get_type::<PyBool>()) {
+        let is = |other: &Bound<'_, PyType>| class.is(other);
+        let dtype = if is(&py.get_type::<PyBool>()) {
             DtypeArg::Exact(DType::Bool)
-        } else if own(&py.get_type::<PyInt>()) {
+        } else if is(&py.get_type::<PyInt>()) {
             DtypeArg::Number(NumberType::Int)
-        } else if own(&py.get_type::<PyFloat>()) {
+        } else if is(&py.get_type::<PyFloat>()) {
             DtypeArg::Number(NumberType::Float)
-        } else if own(&py.get_type::<PyComplex>()) {
+        } else if is(&py.get_type::<PyComplex>()) {
             DtypeArg::Number(NumberType::Complex)
         } else {
             return if is_of_numpy(class) { Some(known(class.name().ok()?.to_string())) } else { None };
         };
-        return Some(Ok(named));
+        return Some(Ok(dtype));
     }
     // Among NumPy objects, only dtypes have a name.
     if !is_of_numpy(&object.get_type()) {

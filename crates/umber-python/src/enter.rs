@@ -37,49 +37,49 @@ struct Definition {
     name: &'static str,
     doc: &'static str,
     /// Bases among the preceding classes of the table.
-    own: &'static [Class],
-    python: fn(Python<'_>) -> Vec<Bound<'_, PyType>>,
+    umber_bases: &'static [Class],
+    python_bases: fn(Python<'_>) -> Vec<Bound<'_, PyType>>,
 }
 
 /// Indexed by [`Class`].
 static DEFINITIONS: [Definition; 9] = [
     Definition {
         name: "ArgumentError",
-        doc: "An argument has a type that the function does not take.",
-        own: &[],
-        python: |py| {
+        doc: "An argument has a type that the function does not accept.",
+        umber_bases: &[],
+        python_bases: |py| {
             vec![py.get_type::<PyTypeError>(), py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()]
         },
     },
     Definition {
         name: "DTypeError",
         doc: "An operation is not defined for a dtype.",
-        own: &[Class::Argument],
-        python: |_| Vec::new(),
+        umber_bases: &[Class::Argument],
+        python_bases: |_| Vec::new(),
     },
     Definition {
         name: "ArrayIndexError",
-        doc: "An index lies outside its axis, or is none.",
-        own: &[],
-        python: |py| vec![py.get_type::<PyIndexError>(), py.get_type::<PyValueError>()],
+        doc: "An index is out of bounds, or is not a valid index.",
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyIndexError>(), py.get_type::<PyValueError>()],
     },
     Definition {
         name: "AxisError",
-        doc: "An axis lies outside the dimensions of an array.",
-        own: &[Class::Index],
-        python: |_| Vec::new(),
+        doc: "An axis is out of bounds for the number of dimensions of an array.",
+        umber_bases: &[Class::Index],
+        python_bases: |_| Vec::new(),
     },
     Definition {
         name: "CopyError",
-        doc: "Memory cannot be shared as asked: a copy is needed and was forbidden, or the like.",
-        own: &[],
-        python: |py| vec![py.get_type::<PyBufferError>(), py.get_type::<PyValueError>()],
+        doc: "Memory cannot be shared as requested, for example because a copy is needed but not allowed.",
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyBufferError>(), py.get_type::<PyValueError>()],
     },
     Definition {
         name: "RangeError",
-        doc: "A number or a size lies beyond what can hold it.",
-        own: &[],
-        python: |py| {
+        doc: "A number or size exceeds the range of the type that stores it.",
+        umber_bases: &[],
+        python_bases: |py| {
             vec![
                 py.get_type::<PyOverflowError>(),
                 py.get_type::<PyValueError>(),
@@ -90,20 +90,20 @@ static DEFINITIONS: [Definition; 9] = [
     Definition {
         name: "FileError",
         doc: "A file cannot be read or written.",
-        own: &[],
-        python: |py| vec![py.get_type::<PyOSError>(), py.get_type::<PyRuntimeError>()],
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyOSError>(), py.get_type::<PyRuntimeError>()],
     },
     Definition {
         name: "FileMissingError",
-        doc: "There is no file of that name.",
-        own: &[Class::File],
-        python: |py| vec![py.get_type::<PyFileNotFoundError>(), py.get_type::<PyValueError>()],
+        doc: "A file does not exist.",
+        umber_bases: &[Class::File],
+        python_bases: |py| vec![py.get_type::<PyFileNotFoundError>(), py.get_type::<PyValueError>()],
     },
     Definition {
         name: "FormatError",
-        doc: "A file is damaged, in no known format, or holds or is to hold what its format has no place for.",
-        own: &[],
-        python: |py| vec![py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()],
+        doc: "A file is damaged or has an unknown format, or its format cannot represent the data.",
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()],
     },
 ];
 
@@ -113,8 +113,9 @@ fn classes(py: Python<'_>) -> PyResult<&Vec<Py<PyType>>> {
     CLASSES.get_or_try_init(py, || {
         let mut created: Vec<Py<PyType>> = Vec::with_capacity(DEFINITIONS.len());
         for definition in &DEFINITIONS {
-            let own = definition.own.iter().map(|&class| created[class as usize].bind(py).clone());
-            let bases: Vec<_> = own.chain((definition.python)(py)).collect();
+            let umber_bases =
+                definition.umber_bases.iter().map(|&class| created[class as usize].bind(py).clone());
+            let bases: Vec<_> = umber_bases.chain((definition.python_bases)(py)).collect();
             let body = PyDict::new(py);
             body.set_item("__module__", "umber.core")?;
             body.set_item("__doc__", definition.doc)?;
@@ -135,7 +136,7 @@ fn of(py: Python<'_>, class: Class, message: String) -> PyErr {
 
 /// Whether it is one of the exception classes of `umber.core`.
 pub(crate) fn is_own_class(py: Python<'_>, class: &Bound<'_, PyType>) -> bool {
-    CLASSES.get(py).is_some_and(|classes| classes.iter().any(|own| class.is(own)))
+    CLASSES.get(py).is_some_and(|classes| classes.iter().any(|other| class.is(other)))
 }
 
 /// Put the exception classes into the module.
@@ -227,8 +228,8 @@ pub(crate) fn as_ours(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
     let convert = || {
         let args = value.getattr("args")?.cast_into::<PyTuple>()?;
         let converted = classes(py)?[class as usize].bind(py).call1(args)?;
-        for (name, own) in value.getattr("__dict__")?.cast_into::<PyDict>()? {
-            converted.setattr(name.cast_into::<PyString>()?, own)?;
+        for (name, attribute) in value.getattr("__dict__")?.cast_into::<PyDict>()? {
+            converted.setattr(name.cast_into::<PyString>()?, attribute)?;
         }
         converted.setattr("__cause__", value.getattr("__cause__")?)?;
         Ok::<_, PyErr>(converted)
@@ -309,7 +310,7 @@ fn origin() -> Option<Arc<str>> {
             let next = frame.getattr("f_back").ok()?;
             let is_ours = ["/umber/array_api/", "/umber/nn/", "/umber/optimizers/", "/umber/_errors.py"]
                 .iter()
-                .any(|own| file.contains(own));
+                .any(|path| file.contains(path));
             if !is_ours || next.is_none() {
                 return Some(Arc::from(format!("{file}:{line}")));
             }

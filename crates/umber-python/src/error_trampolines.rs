@@ -343,10 +343,10 @@ fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bo
     unsafe {
         let Some(original) = ffi::PyCFunction_GetFunction(function.as_ptr()) else { return Ok(None) };
         let flags = ffi::PyCFunction_GetFlags(function.as_ptr());
-        let own = ffi::PyCFunction_GetSelf(function.as_ptr());
+        let self_object = ffi::PyCFunction_GetSelf(function.as_ptr());
         let original = with_fast_path(original as *const (), flags, fast_path);
         let Some(definition) = guarded(original, flags, name, doc)? else { return Ok(None) };
-        let guarded_function = ffi::PyCFunction_NewEx(definition, own, module.as_ptr());
+        let guarded_function = ffi::PyCFunction_NewEx(definition, self_object, module.as_ptr());
         Bound::from_owned_ptr_or_err(py, guarded_function).map(Some)
     }
 }

@@ -475,10 +475,10 @@ impl ArrayAt {
     /// array([3, 8], dtype=int32)
     fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         let (py, like) = (value.py(), self.array.get().get());
-        let own = like.dtype();
+        let array_dtype = like.dtype();
         let divisor = with_name(py, "index", || value.extract::<Operand>()?.promote_with(&like))?;
-        let (divisor, quotient): (Array, Quotient) = if own.is_integer() {
-            (ops::astype(&divisor, own).or_raise()?, ops::floor_divide)
+        let (divisor, quotient): (Array, Quotient) = if array_dtype.is_integer() {
+            (ops::astype(&divisor, array_dtype).or_raise()?, ops::floor_divide)
         } else {
             (divisor, ops::divide)
         };
@@ -490,16 +490,16 @@ impl ArrayAt {
             return self.update(ScatterKind::Set, quotient.object(py)?.as_any());
         }
         // Multiply all divisors of an element first, in the widest dtype of their kind, then divide once.
-        let widest = match own {
-            DType::UInt64 => own,
-            _ if own.is_integer() => DType::Int64,
-            _ => own.inexact(),
+        let widest = match array_dtype {
+            DType::UInt64 => array_dtype,
+            _ if array_dtype.is_integer() => DType::Int64,
+            _ => array_dtype.inexact(),
         };
         let ones = ops::ones(like.shape(), widest);
         let divisor = NewArray::from(ops::astype(&divisor, widest).or_raise()?).object(py)?;
         let divisors = write(py, ScatterKind::Multiply, &ones, indices, divisor.as_any())?;
         let updated = quotient(&ops::astype(&like, widest).or_raise()?, &divisors).or_raise()?;
-        ops::astype(&updated, own).or_raise().map(NewArray::from)
+        ops::astype(&updated, array_dtype).or_raise().map(NewArray::from)
     }
 
     /// Take the maximum with a value at the index.

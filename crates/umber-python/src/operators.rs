@@ -91,17 +91,17 @@ fn try_fast_path(
 
 #[inline]
 fn left(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<OperatorResult> {
-    let own = this.get_cloned(other.py());
-    match with_name(other.py(), name, || other_operand(&own, other))? {
-        Some(other) => Ok(OperatorResult::Array(op(&own, &other).or_raise()?.into())),
+    let array = this.get_cloned(other.py());
+    match with_name(other.py(), name, || other_operand(&array, other))? {
+        Some(other) => Ok(OperatorResult::Array(op(&array, &other).or_raise()?.into())),
         None => refuse_or_defer(name, other),
     }
 }
 
 fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<OperatorResult> {
-    let own = this.get_cloned(other.py());
-    match with_name(other.py(), name, || other_operand(&own, other))? {
-        Some(other) => Ok(OperatorResult::Array(op(&other, &own).or_raise()?.into())),
+    let array = this.get_cloned(other.py());
+    match with_name(other.py(), name, || other_operand(&array, other))? {
+        Some(other) => Ok(OperatorResult::Array(op(&other, &array).or_raise()?.into())),
         None => refuse_or_defer(name, other),
     }
 }
@@ -342,17 +342,17 @@ fn mirrored_comparison(op: CompareOp) -> CompareOp {
 impl PyArray {
     /// Return the quotient rounded down and the remainder: ``(a // b, a % b)``.
     fn __divmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let own = self.get();
-        match with_name(other.py(), "divmod", || other_operand(&own, other))? {
-            Some(other_array) => quotient(own, other_array, other.py()),
+        let array = self.get();
+        match with_name(other.py(), "divmod", || other_operand(&array, other))? {
+            Some(other_array) => quotient(array, other_array, other.py()),
             None => Ok(other.py().NotImplemented()),
         }
     }
 
     fn __rdivmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let own = self.get();
-        match with_name(other.py(), "divmod", || other_operand(&own, other))? {
-            Some(other_array) => quotient(other_array, own, other.py()),
+        let array = self.get();
+        match with_name(other.py(), "divmod", || other_operand(&array, other))? {
+            Some(other_array) => quotient(other_array, array, other.py()),
             None => Ok(other.py().NotImplemented()),
         }
     }
@@ -448,8 +448,8 @@ impl PyArray {
         if let Some(output) = try_fast_path(self, other, kind, Side::Right) {
             return Ok(output.into_pyobject(py)?.unbind());
         }
-        let own = self.get();
-        if let Some(output) = compare_out_of_range(&own, other, op)? {
+        let this = self.get();
+        if let Some(output) = compare_out_of_range(&this, other, op)? {
             return Ok(NewArray::from(output).object(py)?.into_any().unbind());
         }
         let function: Binary = match op {
@@ -460,8 +460,8 @@ impl PyArray {
             CompareOp::Gt => ops::greater,
             CompareOp::Ge => ops::greater_equal,
         };
-        let other = match (other_comparand(&own, other), op) {
-            (Ok(Some(array)), CompareOp::Eq | CompareOp::Ne) if is_other_sequence(&own, other, &array) => {
+        let other = match (other_comparand(&this, other), op) {
+            (Ok(Some(array)), CompareOp::Eq | CompareOp::Ne) if is_other_sequence(&this, other, &array) => {
                 return Ok(py.NotImplemented());
             }
             (Ok(Some(other)), _) => other,
@@ -471,7 +471,7 @@ impl PyArray {
                 return with_name(py, kind.name(), || Err(error));
             }
         };
-        let output: NewArray = function(&own, &other).or_raise()?.into();
+        let output: NewArray = function(&this, &other).or_raise()?.into();
         Ok(output.object(py)?.into_any().unbind())
     }
 }

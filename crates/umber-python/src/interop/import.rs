@@ -372,14 +372,14 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
 
 /// Return an array of umber itself, or a copy.
 pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<NewArray> {
-    let own = array.get().get();
+    let source = array.get().get();
     // A copy is differentiable, and traced memory cannot be written by others.
-    if copying != Copying::Always || own.is_traced() {
-        return Ok(NewArray::sharing(own));
+    if copying != Copying::Always || source.is_traced() {
+        return Ok(NewArray::sharing(source));
     }
     let copied = enter(array.py(), || {
-        own.eval()?;
-        own.copied()
+        source.eval()?;
+        source.copied()
     });
     copied.map(NewArray::sharing)
 }

@@ -84,8 +84,12 @@ impl PyArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let numpy = py.import("numpy")?;
-        let own = slf.get().get().dtype();
-        let view = if is_of_ml_dtypes(own) { of_ml_dtypes(slf, own)? } else { numpy_view(slf.as_any())? };
+        let array_dtype = slf.get().get().dtype();
+        let view = if is_of_ml_dtypes(array_dtype) {
+            of_ml_dtypes(slf, array_dtype)?
+        } else {
+            numpy_view(slf.as_any())?
+        };
         let same = match dtype {
             Some(dtype) => dtype_of_numpy(&numpy, dtype)?.eq(view.getattr("dtype")?)?,
             None => true,

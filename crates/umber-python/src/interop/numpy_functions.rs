@@ -131,8 +131,8 @@ fn is_foreign(object: &Bound<'_, PyAny>, protocol: &str) -> PyResult<bool> {
         return Ok(false);
     }
     let numpy = object.py().import("numpy")?;
-    let own = PyTuple::new(object.py(), [numpy.getattr("ndarray")?, numpy.getattr("generic")?])?;
-    Ok(!object.is_instance(&own)?)
+    let numpy_types = PyTuple::new(object.py(), [numpy.getattr("ndarray")?, numpy.getattr("generic")?])?;
+    Ok(!object.is_instance(&numpy_types)?)
 }
 
 /// The object with every array of umber in it, at any depth of sequences, replaced by a NumPy view.
@@ -431,20 +431,24 @@ fn function_call<'py>(
     let name = name_of(function, "__array_function__")?;
     let module: String = function.getattr("__module__")?.extract()?;
     let Some(ours) = twin(py, &module, &name) else { return Ok(None) };
-    let own = parameters(&ours)?;
+    let parameters_of_ours = parameters(&ours)?;
     let bound = py
         .import("inspect")?
         .call_method1("signature", (function,))
         .and_then(|signature| signature.call_method("bind", numpy_args, Some(numpy_kwargs)));
     let (args, kwargs) = match bound {
-        Ok(bound) => match arranged(&bound, &own)? {
+        Ok(bound) => match arranged(&bound, &parameters_of_ours)? {
             Some(arranged) => arranged,
             None => return Ok(None),
         },
         // Without a signature, the arguments are passed unchanged.
         Err(_) => (numpy_args.iter().collect(), numpy_kwargs.copy()?),
     };
-    let dtype = if own.iter().any(|own| own.name == "dtype") { Ok(None) } else { dtype_of(&kwargs)? };
+    let dtype = if parameters_of_ours.iter().any(|parameters_of_ours| parameters_of_ours.name == "dtype") {
+        Ok(None)
+    } else {
+        dtype_of(&kwargs)?
+    };
     let Ok(dtype) = dtype else { return Ok(None) };
     let call = Call { function: ours, args, kwargs, dtype };
     Ok(if call.binds()? { Some(call) } else { None })
@@ -581,18 +585,18 @@ impl PyArray {
         }
         let name = name_of(func, "__array_function__")?;
         let first = args.get_item(0).ok();
-        let own = first.as_ref().is_some_and(PyAnyMethods::is_instance_of::<PyArray>);
-        if own && WRITERS.contains(&name.as_str()) {
+        let is_array = first.as_ref().is_some_and(PyAnyMethods::is_instance_of::<PyArray>);
+        if is_array && WRITERS.contains(&name.as_str()) {
             return Err(PyTypeError::new_err(format!(
                 "[np.{name}] an array of umber cannot be written by NumPy: assign to its indices"
             )));
         }
         if let (true, 1, true, "shape" | "ndim" | "size") =
-            (own, args.len(), kwargs.is_empty(), name.as_str())
+            (is_array, args.len(), kwargs.is_empty(), name.as_str())
         {
             return slf.getattr(name.as_str());
         }
-        if let (true, true, Some(like)) = (own, MAKERS.contains(&name.as_str()), placeholder(slf)?) {
+        if let (true, true, Some(like)) = (is_array, MAKERS.contains(&name.as_str()), placeholder(slf)?) {
             let others = args.iter().skip(1).map(|arg| viewed(&arg)).collect::<PyResult<Vec<_>>>()?;
             let args = std::iter::once(like).chain(others).collect::<Vec<_>>();
             return func.call(PyTuple::new(py, args)?, Some(&viewed_all(kwargs)?));

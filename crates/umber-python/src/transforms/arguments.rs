@@ -192,26 +192,26 @@ impl ArgSelection {
         derivatives: &[Array],
     ) -> PyResult<Py<PyAny>> {
         let mut remaining = derivatives;
-        let mut parts = Vec::with_capacity(trees.len());
+        let mut results = Vec::with_capacity(trees.len());
         for tree in trees {
-            let (gradients, later) = remaining.split_at(tree.count());
-            remaining = later;
-            parts.push(tree.gradients(py, gradients)?);
+            let (gradients, tail) = remaining.split_at(tree.count());
+            remaining = tail;
+            results.push(tree.gradients(py, gradients)?);
         }
-        let named = parts.split_off(self.argnums.len());
+        let named = results.split_off(self.argnums.len());
         let positional = if self.argnums.is_empty() {
             py.None()
         } else if self.single {
-            parts.remove(0)
+            results.remove(0)
         } else {
-            PyTuple::new(py, parts)?.into_any().unbind()
+            PyTuple::new(py, results)?.into_any().unbind()
         };
         if self.argnames.is_empty() {
             return Ok(positional);
         }
         let dict = PyDict::new(py);
-        for (name, part) in self.argnames.iter().zip(named) {
-            dict.set_item(name, part)?;
+        for (name, result) in self.argnames.iter().zip(named) {
+            dict.set_item(name, result)?;
         }
         Ok(PyTuple::new(py, [positional, dict.into_any().unbind()])?.into_any().unbind())
     }

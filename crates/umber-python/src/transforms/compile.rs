@@ -144,9 +144,9 @@ impl CompiledFunction {
         let (arguments, state_inputs) = tracing.trace.inputs.split_at(call.argument_count);
         let (state, before) = (StateSnapshot::of(&self.inputs, py)?, StateSnapshot::of(&self.outputs, py)?);
         // Array objects created from here on belong to the function.
-        let known = state.slots.iter().chain(&before.slots);
-        let own = known.map(|slot| slot.object.get().address());
-        let scope = trace_scope::enter(own.collect());
+        let slots = state.slots.iter().chain(&before.slots);
+        let addresses = slots.map(|slot| slot.object.get().address());
+        let scope = trace_scope::enter(addresses.collect());
         let result = self.run_traced(py, call, arguments, (&state, state_inputs), &before);
         drop(scope);
         // Restore the state that the function only reads, and all state if the call failed.

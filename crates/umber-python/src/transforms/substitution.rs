@@ -166,13 +166,13 @@ fn each_item<'py>(container: &Bound<'py, PyAny>, replace: &mut Replace<'_, 'py>)
 /// If a list or dict is passed several times, and one of them is `chosen`, all but the first chosen one become copies.
 pub(super) fn make_distinct(values: &mut [Bound<'_, PyAny>], chosen: &[usize]) -> PyResult<()> {
     for &first in chosen {
-        let own = values[first].clone();
-        if !is_mutable(&own) {
+        let original = values[first].clone();
+        if !is_mutable(&original) {
             continue;
         }
         for (i, value) in values.iter_mut().enumerate() {
-            if i != first && value.is(&own) {
-                *value = copy(&own)?;
+            if i != first && value.is(&original) {
+                *value = copy(&original)?;
             }
         }
     }
