@@ -99,6 +99,20 @@ def numpy_sees_a_copy():
     assert "dltensor" in repr(capsule)
 
 
+def numpy_gets_no_copy_that_it_forbids():
+    x = mx.arange(2.0, device=FIRST)
+    raises(ValueError, "cannot share memory of", lambda: np.array(x, copy=False))
+    raises(BufferError, "cannot share memory of", lambda: x.__array__(copy=False))
+    assert np.array(x, copy=None).tolist() == [0, 1]
+
+
+def arrays_like_another_are_on_its_device():
+    x = mx.arange(2.0, device=SECOND)
+    for like in [xp.zeros_like, xp.ones_like, xp.empty_like, lambda x: xp.full_like(x, 3)]:
+        assert where(like(x)) == ("gpu", 1)
+    assert where(xp.zeros_like(x, device=CPU)) == ("cpu", 0)
+
+
 def errors_are_told():
     mx.set_default_device(FIRST)
     x = mx.arange(3)

@@ -126,3 +126,47 @@ def test_compiled_parts_give_the_same_in_no_more_memory(dtype):
             else:
                 np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-4, err_msg=f"{number}")
             assert needed <= plain + 4096, f"program {number}: {needed} beside {plain}"
+
+
+def distances(n):
+    row = mx.arange(n).astype(mx.float32)
+    return mx.square(row[:, None] - row[None])
+
+
+INPUT_FREE = {
+    "sum": lambda a: mx.sum(mx.exp(-distances(4000) * a)),
+    "product": lambda a: mx.sum(distances(3000) @ mx.full((3000, 2), a)),
+    "mask": lambda a: mx.sum(mx.where(distances(4000) > 9, a, 0)),
+    "random": lambda a: mx.sum(mx.random.uniform(shape=(4000, 4000), key=mx.random.key(3)) * a),
+    "small result": lambda a: mx.sum(distances(4000), axis=0)[:5] * a,
+}
+TRANSFORMS = {
+    "compile": mx.compile,
+    "nested": lambda f: mx.compile(lambda a: mx.compile(f)(a) * 2),
+    "grad of compile": lambda f: mx.grad(lambda a: mx.sum(mx.compile(f)(a))),
+    "compile of grad": lambda f: mx.compile(mx.grad(lambda a: mx.sum(f(a)))),
+    "vmap of compile": lambda f: lambda a: mx.vmap(mx.compile(f))(a[None]),
+    "shapeless": lambda f: mx.compile(f, shapeless=True),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS)
+@pytest.mark.parametrize("function", INPUT_FREE.values(), ids=INPUT_FREE)
+def test_input_free_parts_are_kept_only_if_small(function, transform):
+    compiled = transform(function)
+    a = mx.array(1e-3)
+    gc.collect()
+    before = mx.get_active_memory()
+    for _ in range(2):
+        mx.eval(compiled(a))
+    gc.collect()
+    assert mx.get_active_memory() - before <= (16 << 20) + 4096
+
+
+def test_arrays_of_a_closure_are_evaluated_once_for_all():
+    grid = distances(2000)
+    compiled = mx.compile(lambda a: mx.sum(grid * a))
+    mx.eval(compiled(mx.array(2.0)))
+    before = mx.get_active_memory()
+    mx.eval(grid)
+    assert mx.get_active_memory() - before <= 4096

@@ -45,7 +45,6 @@ from umber.core import (
     divide as divide,
     e as e,
     empty as empty,
-    empty_like as empty_like,
     equal as equal,
     exp as exp,
     expand_dims as expand_dims,
@@ -101,7 +100,6 @@ from umber.core import (
     nextafter as nextafter,
     not_equal as not_equal,
     ones as ones,
-    ones_like as ones_like,
     permute_dims as permute_dims,
     pi as pi,
     positive as positive,
@@ -146,11 +144,17 @@ from umber.core import (
     vecdot as vecdot,
     where as where,
     zeros as zeros,
-    zeros_like as zeros_like,
 )
 
 from . import fft as fft, linalg as linalg
-from ._creation import asarray as asarray, full as full, full_like as full_like
+from ._creation import (
+    asarray as asarray,
+    empty_like as empty_like,
+    full as full,
+    full_like as full_like,
+    ones_like as ones_like,
+    zeros_like as zeros_like,
+)
 from ._elementwise import clip as clip
 from ._manipulation import broadcast_arrays as broadcast_arrays
 from ._searching import (

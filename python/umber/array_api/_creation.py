@@ -53,14 +53,80 @@ def full_like(
     dtype : Dtype, optional
         Dtype of the result. Default: that of `x`.
     device : Device, optional
-        Device of the result. Default: the default device.
+        Device of the result. Default: that of `x`.
 
     Returns
     -------
     array
         An array of the shape of `x`.
     """
-    return mx.full_like(x, fill_value, dtype, device=device)
+    return mx.full_like(x, fill_value, dtype, device=x.device if device is None else device)
+
+
+def empty_like(
+    x: mx.array, /, *, dtype: mx.Dtype | None = None, device: mx.Device | None = None
+) -> mx.array:
+    """Array of zeros, which stand for any values, of the shape of another array.
+
+    Parameters
+    ----------
+    x : array
+        The array whose shape is used.
+    dtype : Dtype, optional
+        Dtype of the result. Default: that of `x`.
+    device : Device, optional
+        Device of the result. Default: that of `x`.
+
+    Returns
+    -------
+    array
+        An array of the shape of `x`.
+    """
+    return mx.empty_like(x, dtype, device=x.device if device is None else device)
+
+
+def ones_like(
+    x: mx.array, /, *, dtype: mx.Dtype | None = None, device: mx.Device | None = None
+) -> mx.array:
+    """Array of ones, of the shape of another array.
+
+    Parameters
+    ----------
+    x : array
+        The array whose shape is used.
+    dtype : Dtype, optional
+        Dtype of the result. Default: that of `x`.
+    device : Device, optional
+        Device of the result. Default: that of `x`.
+
+    Returns
+    -------
+    array
+        An array of the shape of `x`.
+    """
+    return mx.ones_like(x, dtype, device=x.device if device is None else device)
+
+
+def zeros_like(
+    x: mx.array, /, *, dtype: mx.Dtype | None = None, device: mx.Device | None = None
+) -> mx.array:
+    """Array of zeros, of the shape of another array.
+
+    Parameters
+    ----------
+    x : array
+        The array whose shape is used.
+    dtype : Dtype, optional
+        Dtype of the result. Default: that of `x`.
+    device : Device, optional
+        Device of the result. Default: that of `x`.
+
+    Returns
+    -------
+    array
+        An array of the shape of `x`.
+    """
+    return mx.zeros_like(x, dtype, device=x.device if device is None else device)
 
 
 def asarray(

@@ -6,6 +6,7 @@
 
 pub mod cache;
 mod constants;
+mod input_free;
 mod reference_trace;
 mod replay_plan;
 mod shape_guards;
@@ -13,13 +14,14 @@ mod shape_refinement;
 mod shapeless;
 mod simplify;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use umber_types::{Result, ensure};
 
 pub use crate::generalization::{Axis, Hints};
 use crate::graph::tracing::{self, Lengths, ReadingLengths};
-use crate::graph::{Array, ArraySpec, Program};
+use crate::graph::{Array, ArraySpec, Node, Program};
 use crate::op::Op;
 use crate::passes::hoist::{HoistedProgram, hoist};
 use crate::passes::{lower, specs_of};
@@ -97,7 +99,8 @@ impl Tracing {
         drop(self.reading);
         guards.report_to_outer();
         let reads = guards.in_slots(&guarded);
-        Traced { program, argument_count, captured, reads }
+        let input_free = input_free::nodes(&roots, &captured);
+        Traced { program, argument_count, captured, input_free, reads }
     }
 }
 
@@ -108,6 +111,8 @@ pub struct Traced {
     /// Number of arguments without captured arrays.
     argument_count: usize,
     captured: Vec<Array>,
+    /// The nodes behind captured arrays that nothing but the function refers to.
+    input_free: Vec<Arc<Node>>,
     /// The lengths that the function read itself, not through operations.
     reads: ShapeGuards,
 }
@@ -115,7 +120,16 @@ pub struct Traced {
 impl Traced {
     /// Simplify and fuse the program.
     pub fn compile(&self) -> Result<CompiledGraph> {
-        CompiledGraph::of(&self.program, self.argument_count, self.captured.clone(), self.reads.clone())
+        let (count, captured) = (self.argument_count, self.captured.clone());
+        let program = fold(&self.program, count, &captured)?;
+        if self.input_free.is_empty() {
+            return CompiledGraph::of(&program, count, captured, self.reads.clone());
+        }
+        let (program, captured) = input_free::inline(&program, count, &captured, &self.input_free);
+        let mut reads = self.reads.clone();
+        // Slots of steps have other numbers now; nothing but that they are no arguments is asked of them.
+        reads.renumber_slots(|slot| if (slot as usize) < count { slot } else { u32::MAX });
+        CompiledGraph::of(&program, count, captured, reads)
     }
 
     /// The traced program; captured arrays are its last arguments.
@@ -144,7 +158,7 @@ impl CompiledGraph {
     ) -> Result<CompiledGraph> {
         // Arrays of an outer transform are still traced.
         let captures_traced = captured.iter().any(Array::is_traced);
-        let plain = simplify(&fold(program, argument_count, &captured)?)?;
+        let plain = simplify(program)?;
         let (fused, hoisted) = fused(&plain)?;
         let (plain, fused) = (ReplayPlan::new(plain)?, ReplayPlan::new(fused)?);
         let captured_and_hoisted = captured.iter().cloned().chain(hoisted).collect();

@@ -326,7 +326,7 @@ impl Traced {
     /// The same function with broadcasts of captured arrays inside the program, since their shapes depend on the lengths of
     /// arguments.
     fn peel_broadcasts(self) -> Traced {
-        let Traced { program, argument_count, captured, mut reads } = self;
+        let Traced { program, argument_count, captured, input_free, mut reads } = self;
         let mut sources: Vec<Array> = Vec::new();
         let mut new_slots: Vec<usize> = (0..argument_count).collect();
         let mut broadcasts: Vec<Step> = Vec::new();
@@ -364,7 +364,7 @@ impl Traced {
             new_slots.push(slot);
         }
         if broadcasts.is_empty() {
-            return Traced { program, argument_count, captured, reads };
+            return Traced { program, argument_count, captured, input_free, reads };
         }
         let count = argument_count + sources.len();
         let (old_arguments, broadcast_count) = (program.arguments.len(), broadcasts.len());
@@ -407,7 +407,7 @@ impl Traced {
             Operand::Slot(slot) => slot,
             Operand::Constant(_) => slot,
         });
-        Traced { program: peeled, argument_count, captured: sources, reads }
+        Traced { program: peeled, argument_count, captured: sources, input_free, reads }
     }
 }
 

@@ -62,8 +62,11 @@ fn lacks_value(error: &Error) -> bool {
     error.kind() == ErrorKind::NoValue
 }
 
-/// Explain an error about a missing value, and name the alternatives.
+/// Name the operation that lacks memory; explain an error about a missing value, and name the alternatives.
 fn explain(op: &str, error: Error) -> Error {
+    if error.kind() == ErrorKind::Memory {
+        return error.with_op(op);
+    }
     if !lacks_value(&error) {
         return error;
     }

@@ -174,7 +174,7 @@ pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
 /// The indices are uint32.
 ///
 /// # Errors
-/// If a length is negative.
+/// If the length is negative, or there are more than 64 axes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -185,6 +185,7 @@ pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn diag_indices(n: i64, ndim: usize) -> Result<Vec<Array>> {
+    ensure!(ndim <= 64, Value("diag_indices"), "{ndim} axes are too many; the maximum is 64");
     // `eye` checks the length.
     let length = eye(n, 0, 0, DType::Bool)?.shape()[0];
     let indices = cast(&iota(&Shape::from([length]), 0)?, index_dtype(length))?;

@@ -1,7 +1,7 @@
 //! Small programs before and after each pass.
 
 use smallvec::smallvec;
-use umber_types::{DType, KeepAxes, Result, SortOrder, Stream};
+use umber_types::{DType, Result, SortOrder, Stream};
 
 use super::fuse::fuse;
 use super::hoist::hoist;
@@ -37,7 +37,7 @@ fn elementwise_steps_are_fused() -> Result<()> {
     let x = matrix(3, 4)?;
     let f = |x: &[Array]| {
         let scaled = ops::add(&ops::multiply(&x[0], &Array::from(2.0f32))?, &Array::from(1.0f32))?;
-        Ok(vec![ops::sum(&ops::tanh(&scaled)?, Some(&[1]), KeepAxes::No)?])
+        Ok(vec![ops::sum(&ops::tanh(&scaled)?, Some(&[1]), umber_types::KeepAxes::No)?])
     };
     let program = traced(f, &[x])?.program().clone();
     let fused = fuse(&program, &specs_of(&program)?);
@@ -110,11 +110,37 @@ fn steps_without_arguments_are_hoisted() -> Result<()> {
     check(
         &hoisted.program,
         "%0 : float32[1,4]
-         %1 : float32[4]
-         %2 : float32[1,4]
-         %3 : float32[1,4]
-         %4 = multiply %0 %3 : float32[1,4]
-         return %4",
+         %1 : float32[1,4]
+         %2 = multiply %0 %1 : float32[1,4]
+         return %2",
+    );
+    Ok(())
+}
+
+#[test]
+fn hoisted_values_are_bounded() -> Result<()> {
+    // A grid of 256 MB from a row and a column of 32 kB: these are hoisted, the grid is computed at every run.
+    let program = traced(
+        |x| {
+            let row = ops::arange(0.0, 8192.0, 1.0, umber_types::DType::Float32)?;
+            let grid = ops::subtract(&ops::expand_dims(&row, &[1])?, &row)?;
+            Ok(vec![ops::sum(&ops::multiply(&grid, &x[0])?, None, umber_types::KeepAxes::No)?])
+        },
+        &[Array::from(2.0f32)],
+    )?;
+    let compiled = program.compile()?;
+    let hoisted = hoist(compiled.program())?.expect("row and column read no argument");
+    check(
+        &hoisted.program,
+        "%0 : float32[]
+         %1 : float32[8192,8192]
+         %2 : float32[8192,8192]
+         %3 = subtract %1 %2 : float32[8192,8192]
+         %4 = broadcast_to %0 : float32[8192,8192]
+         %5 = multiply %3 %4 : float32[8192,8192]
+         %6 = sum %5 : float32[1,1]
+         %7 = reshape %6 : float32[]
+         return %7",
     );
     Ok(())
 }

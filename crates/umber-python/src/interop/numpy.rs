@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyTuple, PyType};
-use umber_core::{DType, Scalar};
+use umber_core::{DType, Device, Scalar};
 
 use super::buffer::Bits;
 use super::export::Export;
@@ -66,7 +66,8 @@ impl PyArray {
     /// TypeError
     ///     If NumPy does not know the dtype.
     /// ValueError
-    ///     If `copy` is False and the dtype differs; the exception is also a BufferError.
+    ///     If `copy` is False and the dtype differs, or the memory is not the CPU's; the exception is
+    ///     also a BufferError.
     ///
     /// Notes
     /// -----
@@ -84,7 +85,12 @@ impl PyArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let numpy = py.import("numpy")?;
-        let array_dtype = slf.get().get().dtype();
+        let (array_dtype, device) = (slf.get().get().dtype(), slf.get().get().device());
+        if copy == Some(false) && device != Device::CPU {
+            return Err(refuse(format!(
+                "[__array__] NumPy cannot share memory of {device}; pass copy=None or copy=True for a copy on the CPU"
+            )));
+        }
         let view = if is_of_ml_dtypes(array_dtype) {
             of_ml_dtypes(slf, array_dtype)?
         } else {

@@ -151,11 +151,6 @@ fn diag_indices(
     ndim: usize,
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'_, PyTuple>> {
-    if ndim > 64 {
-        return Err(PyValueError::new_err(format!(
-            "[diag_indices] {ndim} axes are too many; the maximum is 64"
-        )));
-    }
     tuple(py, compute(py, stream, || ops::diag_indices(n, ndim))?)
 }
 
