@@ -20,10 +20,10 @@ pub fn read(source: &Source) -> Result<Array> {
     source.named(|| match element(source)? {
         Held::Array(array) => Ok(array),
         Held::Text(_) => {
-            bail!(Type, "string elements are not supported")
+            bail!(Type, "npy files with strings are not supported")
         }
         Held::Foreign(what) => {
-            bail!(Type, "npy elements of {what} are not supported")
+            bail!(Type, "npy files with {what} are not supported")
         }
     })
 }
@@ -52,7 +52,7 @@ pub(crate) enum Held {
 pub(crate) fn element(source: &Source) -> Result<Held> {
     let start = source.bytes(0..source.length().min(12))?;
     let Some(place) = npy_header::place(&start)? else {
-        bail!(Value, "{} bytes are too short for an npy file", source.length());
+        bail!(Value, "{} bytes are too few for an npy file", source.length());
     };
     let begin = place.end;
     let header = npy_header::parse(&source.bytes(place)?)?;

@@ -67,7 +67,7 @@ pub fn read(source: &Source) -> Result<Contents> {
 fn read_member(source: &Source, member: &Member, all: &[Member], contents: &mut Contents) -> Result<()> {
     let short = member.name.strip_suffix(SUFFIX);
     if short.is_none() && !member.begins_with(source, npy_header::MAGIC)? {
-        contents.others.push((member.name.clone(), "no npy file".to_owned()));
+        contents.others.push((member.name.clone(), "not an npy file".to_owned()));
         return Ok(());
     }
     let name = short.filter(|short| all.iter().all(|other| other.name != *short)).unwrap_or(&member.name);
@@ -94,7 +94,7 @@ fn without_arrays(members: &[Member], others: &[(String, String)]) -> Error {
     if members.is_empty() {
         return error!(Value, "zip archive is empty, expected an npz file with an array");
     }
-    let shown: Vec<_> = others.iter().take(SHOWN).map(|(name, what)| format!("'{name}', {what}")).collect();
+    let shown: Vec<_> = others.iter().take(SHOWN).map(|(name, what)| format!("'{name}': {what}")).collect();
     let more = if others.len() > SHOWN { "; …" } else { "" };
     error!(
         Value,

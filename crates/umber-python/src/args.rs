@@ -322,7 +322,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
                 let mut found = Ints(SmallVec::new());
                 for item in items {
                     if found.0.len() == MAX_INTS {
-                        return Err(PyValueError::new_err(format!("more than {MAX_INTS} integers")));
+                        return Err(PyValueError::new_err(format!("got more than {MAX_INTS} integers")));
                     }
                     found.0.push(index(&item?)?);
                 }

@@ -160,7 +160,7 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
     // knows its line: it is the line that is running.
     let error = match error.kind() {
         ErrorKind::NoValue => match origin() {
-            Some(line) => error.with_note(format!("\nasked for at {line}")),
+            Some(line) => error.with_note(format!("\nrequested at {line}")),
             None => error,
         },
         _ if names_lines() && error.origin().is_none() => error.recorded_at(origin().as_ref()),

@@ -313,8 +313,8 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
     ensure!(
         positions >= reach,
         Value(op),
-        "kernel spans {reach} elements along spatial axis {i}, but the padded input has {positions} (shapes \
-         {x} and {weight})"
+        "kernel extent {reach} along spatial axis {i} exceeds the padded input length {positions} (shapes {x} \
+         and {weight})"
     );
     Ok(())
 }

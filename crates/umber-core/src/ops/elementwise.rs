@@ -37,16 +37,19 @@ pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     rules::binary(kind, a, b)
 }
 
-/// The names of the dtype families that `holds` accepts, joined by "or".
+/// The names of the dtype families that `holds` accepts, as a list with "or" before the last.
 fn families(holds: impl Fn(DType) -> bool) -> String {
     let named: [(&str, DType); 4] = [
         ("bool", DType::Bool),
         ("integers", DType::Int32),
-        ("real floating point numbers", DType::Float32),
+        ("real floating-point numbers", DType::Float32),
         ("complex numbers", DType::Complex64),
     ];
     let held: Vec<&str> = named.iter().filter(|(_, one)| holds(*one)).map(|(name, _)| *name).collect();
-    held.join(" or ")
+    match held.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => held.concat(),
+    }
 }
 
 /// The doc example of a function in a table: input, and the elements of the result with their Rust type.

@@ -185,7 +185,10 @@ pub(crate) fn named(op: &str, error: Error) -> Error {
     }
     // The places of a block are no indices that the caller knows.
     if matches!(op, "slice" | "slice_update") {
-        return error!(Index(op), "slice is out of bounds, expected 0 <= start <= length - size");
+        return error!(
+            Index(op),
+            "start is out of bounds, expected 0 <= start <= length - size along each axis"
+        );
     }
     error.or_op(op)
 }

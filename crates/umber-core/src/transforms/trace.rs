@@ -129,7 +129,7 @@ pub(super) fn check_is_real(op: &str, what: &str, i: usize, derivative: &Array, 
     ensure!(
         expected.is_complex() || !got.is_complex(),
         Value(op),
-        "{what} {i} must be real, like {expected}{of}, not {got}"
+        "{what} {i} must have a real dtype, such as {expected}{of}, not {got}"
     );
     Ok(())
 }

@@ -57,7 +57,7 @@ fn write(
             }
             PathOrFile::Object(object) => {
                 let mut piece = |bytes: &[u8]| {
-                    Python::attach(|py| put(py, &object, bytes).map_err(|error| carry(py, error)))
+                    Python::attach(|py| put(py, op, &object, bytes).map_err(|error| carry(py, error)))
                 };
                 body(Target::stream(&mut piece).reporting(&mut report))
             }

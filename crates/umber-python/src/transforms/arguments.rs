@@ -102,8 +102,9 @@ impl Chosen {
         for &argnum in &self.argnums {
             if argnum >= args.len() {
                 return Err(PyValueError::new_err(format!(
-                    "[{op}] argnums contains {argnum}, but the call has {} positional arguments",
-                    args.len()
+                    "[{op}] argnums contains {argnum}, but the call has {} positional {}",
+                    args.len(),
+                    if args.len() == 1 { "argument" } else { "arguments" }
                 )));
             }
             places.push(argnum);

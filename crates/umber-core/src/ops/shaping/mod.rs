@@ -27,5 +27,5 @@ use umber_types::{Result, error};
 
 /// The new length of an axis; fails if it exceeds 64 bits, with a message that contains `asked`.
 fn fitting(op: &str, length: Option<i64>, asked: impl FnOnce() -> String) -> Result<i64> {
-    length.ok_or_else(|| error!(Overflow(op), "{} is too large to address", asked()))
+    length.ok_or_else(|| error!(Overflow(op), "the result is too large to address: {}", asked()))
 }
