@@ -133,8 +133,8 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
         let Some(kind) = Kind::number_of(array.dtype()) else {
             bail!(
                 Type("save_gguf"),
-                "'{name}': dtype {} is not supported by the gguf format, expected a real floating-point or a signed \
-                 integer dtype",
+                "'{name}': dtype {} is not supported by the gguf format, expected a signed integer dtype, float16, \
+                 bfloat16, float32 or float64",
                 array.dtype()
             );
         };
