@@ -107,7 +107,7 @@ fn texts(
     } else {
         found.collect::<Option<_>>().map(Value::Texts)
     };
-    Ok(value.map_or_else(|| Held::Foreign("texts that are no Unicode".to_owned()), Held::Text))
+    Ok(value.map_or_else(|| Held::Foreign("strings that are not valid Unicode".to_owned()), Held::Text))
 }
 
 /// The characters, if they are some.

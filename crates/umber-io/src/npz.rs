@@ -94,14 +94,10 @@ fn without_arrays(members: &[Member], others: &[(String, String)]) -> Error {
     if members.is_empty() {
         return error!(Value, "zip archive is empty, expected an npz file with an array");
     }
-    let shown: Vec<_> = others.iter().take(SHOWN).map(|(name, what)| format!("'{name}': {what}")).collect();
-    let more = if others.len() > SHOWN { "; …" } else { "" };
-    error!(
-        Value,
-        "none of the {} members of the zip archive is an array ({}{more})",
-        members.len(),
-        shown.join("; ")
-    )
+    let shown: Vec<_> = others.iter().take(SHOWN).map(|(name, what)| format!("'{name}' ({what})")).collect();
+    let more =
+        if others.len() > SHOWN { format!(", … ({} members)", members.len()) } else { String::new() };
+    error!(Value, "no member of the zip archive is an array: {}{more}", shown.join(", "))
 }
 
 /// Write arrays into a file, whole or not at all.
