@@ -293,7 +293,7 @@ def test_attention_refuses():
         with pytest.raises(ValueError, match=r"^\[MultiHeadAttention\] dims 8 and value_dims 8"):
             nn.MultiHeadAttention(*arguments)
     x = mx.zeros((1, 3, 8))
-    with pytest.raises(ValueError, match=r'got the mask "lower", expected "causal"'):
+    with pytest.raises(ValueError, match=r'mask: got "lower", expected "causal"'):
         nn.MultiHeadAttention(8, 2)(x, x, x, "lower")
     with pytest.raises(ValueError, match=r"\(4, 4\)"):
         nn.MultiHeadAttention(8, 2)(x, x, x, mx.zeros((4, 4)))

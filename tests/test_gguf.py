@@ -327,9 +327,7 @@ def test_dtypes_without_a_word(dtype, tmp_path):
     ],
 )
 def test_metadata_that_cannot_be_written(value, message, tmp_path):
-    with pytest.raises(
-        (TypeError, ValueError), match=rf"^\[save_gguf\] metadata 'k': {message}"
-    ):
+    with pytest.raises((TypeError, ValueError), match=rf"^\[save_gguf\] metadata 'k': {message}"):
         mx.save_gguf(tmp_path / "x.gguf", {}, {"k": value})
     assert not list(tmp_path.iterdir())
 
