@@ -544,17 +544,17 @@ A = mx.array(2.0)
         (
             lambda: mx.cond(True, lambda: mx.ones(2), lambda: mx.ones(3)),
             ValueError,
-            r"\[cond\] one branch returned result with shape \(3,\), another with shape \(2,\)",
+            r"\[cond\] branches return result with different shapes: \(3,\) and \(2,\)",
         ),
         (
             lambda: mx.cond(True, lambda: {"y": A}, lambda: {"y": A.astype(mx.float16)}),
             TypeError,
-            r"\[cond\] one branch returned result\['y'\] with dtype float16, another with dtype",
+            r"\[cond\] branches return result\['y'\] with different dtypes: float16 and float32",
         ),
         (
             lambda: mx.switch(mx.array(0), [lambda: A, lambda: A, lambda: A[None]]),
             ValueError,
-            r"\[switch\] one branch returned result with shape \(\), another with shape \(1,\)",
+            r"\[switch\] branches return result with different shapes: \(\) and \(1,\)",
         ),
         (
             lambda: mx.switch(mx.array([0]), [lambda: 1]),

@@ -16,12 +16,15 @@ IMAGE, KERNEL = mx.zeros((1, 5, 6, 2)), mx.zeros((3, 3, 3, 2))
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: mx.conv1d(X[0], W), r"\[conv1d\] got an input of shape \(5, 4\), expected"),
+        (lambda: mx.conv1d(X[0], W), r"\[conv1d\] input must have a batch axis, 1 .* \(5, 4\)"),
         (lambda: mx.conv2d(X, W), r"\[conv2d\] input must have a batch axis, 2"),
         (lambda: mx.conv3d(IMAGE, KERNEL), r"\[conv3d\] input must have a batch axis, 3"),
-        (lambda: mx.conv1d(X, KERNEL), r"\[conv1d\] got a weight of shape \(3, 3, 3, 2\)"),
+        (lambda: mx.conv1d(X, KERNEL), r"\[conv1d\] weight must .* got shape \(3, 3, 3, 2\)"),
         (lambda: mx.conv_general(X[0], W[0]), r"\[conv_general\] input must have at least 3 axes"),
-        (lambda: mx.conv1d(X, W[..., :3]), r"\[conv1d\] .* expected a weight of 4 input channels"),
+        (
+            lambda: mx.conv1d(X, W[..., :3]),
+            r"\[conv1d\] .* groups=1: weight must have 4 input channels",
+        ),
         (lambda: mx.conv1d(X, W, stride=0), r"\[conv1d\] strides must be positive, got \[0\]"),
         (lambda: mx.conv1d(X, W, dilation=-1), r"\[conv1d\] dilations of the kernel must be"),
         (lambda: mx.conv_general(X, W, input_dilation=0), "dilations of the input must be"),

@@ -375,7 +375,8 @@ def test_attention_refuses_dtypes():
     for dtype in (mx.int32, mx.complex64, mx.bool_):
         x = mx.zeros((1, 2, 2), dtype)
         with pytest.raises(
-            ValueError, match=rf"^\[scaled_dot_product_attention\] dtype {name_of(dtype)} is not"
+            ValueError,
+            match=rf"^\[scaled_dot_product_attention\] dtype {name_of(dtype).rstrip('_')} is not",
         ):
             attend(x, x, x)
     with pytest.raises(TypeError, match=r"got a number, expected \"causal\""):
@@ -528,8 +529,11 @@ def test_cross_entropy_refuses():
     ):
         with pytest.raises(ValueError, match=rf"^\[cross_entropy\] {message}"):
             fast.cross_entropy(logits, targets)
-    for target in (3, -4):
-        with pytest.raises(IndexError, match=r"^\[cross_entropy\] index -?\d is out of bounds"):
+    for target, message in (
+        (3, "index 3 is out of bounds"),
+        (-4, "class index -4 is negative; set"),
+    ):
+        with pytest.raises(IndexError, match=rf"^\[cross_entropy\] {message}"):
             mx.eval(fast.cross_entropy(x, mx.array([0, target])))
 
 

@@ -280,7 +280,7 @@ fn check_channels(op: &str, x: &Array, weight: &Array, groups: i64) -> Result<us
     ensure!(
         each == channels / parts,
         Value(op),
-        "input of shape {} and weight of shape {} with {parts} groups: weight must have {} input channels \
+        "input of shape {} and weight of shape {} with groups={parts}: weight must have {} input channels \
          per group",
         x.shape(),
         weight.shape(),
