@@ -91,7 +91,7 @@ def test_refuses_right_sides_of_another_length(name):
         (lambda: linalg.qr(mx.eye(2), mode="full"), r"\[linalg\.qr\] got mode 'full'"),
         (
             lambda: linalg.matrix_power(mx.ones((2, 3)), 2),
-            r"\[linalg\.matrix_power\] got .*shape \(2, 3\)",
+            r"\[linalg\.matrix_power\] matrices must be square, got shape \(2, 3\)",
         ),
         (
             lambda: linalg.multi_dot([mx.eye(2)]),
@@ -103,7 +103,7 @@ def test_refuses_right_sides_of_another_length(name):
         ),
         (
             lambda: linalg.multi_dot([mx.eye(2), mx.ones(2), mx.eye(2)]),
-            r"\[linalg\.multi_dot\] got array 1 of shape \(2,\)",
+            r"\[linalg\.multi_dot\] array 1 must be a matrix, got shape \(2,\)",
         ),
         (
             lambda: linalg.cross(mx.ones(4), mx.ones(4)),
@@ -195,7 +195,7 @@ def test_arguments_of_pinv_and_svd():
         linalg.pinv(mx.eye(2), 0.1, rtol=0.1)
     for call in (linalg.svd, linalg.pinv, lambda a, **k: linalg.svd(a, compute_uv=False, **k)):
         with pytest.raises(
-            ValueError, match=r"got an array of shape \(2, 3\), expected square matrices"
+            ValueError, match=r"\[linalg\.svd\] matrices must be square, got shape \(2, 3\)"
         ):
             call(mx.zeros((2, 3)), hermitian=True)
     a = mx.array([[[2.0, 0.0], [0.0, 0.5]]] * 2)
@@ -310,7 +310,9 @@ def test_ranks_by_tolerance_and_of_hermitian_matrices(rng):
     assert linalg.matrix_rank(mx.zeros((2, 0, 0)), hermitian=True).tolist() == [0, 0]
     with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] tol and rtol are the same"):
         linalg.matrix_rank(x, 0.1, rtol=0.1)
-    with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] got .*shape \(2, 3\), .*square"):
+    with pytest.raises(
+        ValueError, match=r"\[linalg\.matrix_rank\] matrices must be square, got shape \(2, 3\)"
+    ):
         linalg.matrix_rank(mx.ones((2, 3)), hermitian=True)
 
 

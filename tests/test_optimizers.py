@@ -311,7 +311,8 @@ def test_a_model_is_no_gradient():
     for optimizer in (optimizers.Adam(0.1), optimizers.SGD(0.1), multi):
         before = tree_flatten(gradients)
         with pytest.raises(
-            TypeError, match=r"^\[update\] got a Linear in the place of the gradients"
+            TypeError,
+            match=r"^\[update\] arguments are in the wrong order: got .*expected \(model, gradients\)",
         ):
             optimizer.update(gradients, model)
         with pytest.raises(TypeError, match=r"^\[apply_gradients\] got a Linear in the place of"):
@@ -367,7 +368,9 @@ def test_schedulers_of_a_rule_of_ones_own():
     for _ in range(2):
         optimizer.apply_gradients({"w": mx.ones((1,))}, {"w": mx.ones((1,))})
     assert optimizer.state["w"]["seen"].item() == 5.0
-    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] got an optimizer without ini"):
+    with pytest.raises(
+        NotImplementedError, match=r"^\[Optimizer\] the class must define init_single"
+    ):
         optimizers.Optimizer().init({"w": mx.ones((1,))})
     with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] got an optimizer without app"):
         optimizers.Optimizer().apply_single(mx.ones((1,)), mx.ones((1,)), {})
@@ -376,17 +379,26 @@ def test_schedulers_of_a_rule_of_ones_own():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: optimizers.SGD(0.1, nesterov=True), r"^\[SGD\] got momentum 0\.0 and"),
+        (
+            lambda: optimizers.SGD(0.1, nesterov=True),
+            r"^\[SGD\] nesterov requires momentum above 0 and .*got momentum 0\.0 and dampening 0\.0",
+        ),
         (
             lambda: optimizers.SGD(0.1, momentum=0.9, dampening=0.1, nesterov=True),
-            r"^\[SGD\] got momentum 0\.9 and dampening 0\.1",
+            r"^\[SGD\] nesterov requires momentum above 0 and .*got momentum 0\.9 and dampening 0\.1",
         ),
         (lambda: optimizers.Adam(0.1, betas=(1.0, 0.9)), r"^\[Adam\] got betas \(1\.0, 0\.9\)"),
         (lambda: optimizers.AdamW(0.1, betas=(0.9,)), r"^\[AdamW\] got betas"),
         (lambda: optimizers.Adamax(0.1, eps=-1), r"^\[Adamax\] got eps -1, expected at least 0"),
         (lambda: optimizers.Lion(0.1, betas=(0.9, 1.0)), r"^\[Lion\] got betas"),
-        (lambda: optimizers.Adafactor(relative_step=False), r"^\[Adafactor\] got neither a"),
-        (lambda: optimizers.MultiOptimizer([]), r"^\[MultiOptimizer\] got no optimizers, expected"),
+        (
+            lambda: optimizers.Adafactor(relative_step=False),
+            r"^\[Adafactor\] needs a learning_rate or relative_step=True",
+        ),
+        (
+            lambda: optimizers.MultiOptimizer([]),
+            r"^\[MultiOptimizer\] needs at least one optimizer",
+        ),
         (lambda: optimizers.step_decay(0.1, 0.5, 0), r"^\[step_decay\] got the step size 0"),
         (lambda: optimizers.cosine_decay(0.1, 0), r"^\[cosine_decay\] got 0 steps"),
         (lambda: optimizers.clip_grad_norm({}, -1.0), r"^\[clip_grad_norm\] got max_norm -1"),
@@ -395,7 +407,10 @@ def test_schedulers_of_a_rule_of_ones_own():
         (lambda: optimizers.AdaDelta(0.1, rho=-1), r"^\[AdaDelta\] got rho -1"),
         (lambda: optimizers.MultiOptimizer([optimizers.SGD(1)], [abs]), r"got 1 filters for 1 opt"),
         (lambda: optimizers.linear_schedule(0, 1, 0), r"^\[linear_schedule\] got 0 steps"),
-        (lambda: optimizers.join_schedules([], []), r"^\[join_schedules\] got no schedules"),
+        (
+            lambda: optimizers.join_schedules([], []),
+            r"^\[join_schedules\] needs at least one schedule",
+        ),
         (lambda: optimizers.join_schedules([abs], [3]), r"got 1 boundaries for 1 schedules"),
     ],
 )
