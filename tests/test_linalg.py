@@ -38,7 +38,9 @@ def first(result):
 
 @pytest.mark.parametrize("name", SQUARE_ONLY)
 def test_refuses_matrices_that_are_not_square(name):
-    with pytest.raises(ValueError, match=rf"\[linalg\.{name}\] got .*shape \(4, 2, 3\), .*square"):
+    with pytest.raises(
+        ValueError, match=rf"\[linalg\.{name}\] matrices must be square, got .*\(4, 2, 3\)"
+    ):
         getattr(linalg, name)(mx.ones((4, 2, 3)))
 
 
@@ -46,16 +48,20 @@ def test_refuses_matrices_that_are_not_square(name):
 @pytest.mark.parametrize("shape", [(), (3,)])
 def test_refuses_vectors(name, shape):
     name_in_message = {"svd": "svd(vals)?"}.get(name, name)
-    with pytest.raises(ValueError, match=rf"\[linalg\.{name_in_message}\] got an array of shape"):
+    with pytest.raises(
+        ValueError, match=rf"\[linalg\.{name_in_message}\] array must have at least 2"
+    ):
         getattr(linalg, name)(mx.ones(shape))
 
 
 @pytest.mark.parametrize("name", ["solve", "solve_triangular", "lstsq"])
 def test_refuses_right_sides_of_another_length(name):
     for b in (mx.ones(3), mx.ones((3, 2)), mx.array(1.0)):
-        with pytest.raises(ValueError, match=rf"\[linalg\.{name}\] got right sides of shape"):
+        with pytest.raises(
+            ValueError, match=rf"\[linalg\.{name}\] right-hand side of shape .* does not match"
+        ):
             getattr(linalg, name)(mx.eye(2), b)
-    with pytest.raises(ValueError, match=r"\[linalg\.solve\] the batch axes"):
+    with pytest.raises(ValueError, match=r"\[linalg\.solve\] batch axes of"):
         linalg.solve(mx.zeros((2, 3, 3)), mx.zeros((4, 3, 1)))
 
 
@@ -84,7 +90,7 @@ def test_refuses_right_sides_of_another_length(name):
             r"\[linalg\.matrix_norm\] matrix norm of order 0 is",
         ),
         (lambda: linalg.cond(mx.ones((2, 2)), "no"), r"\[linalg\.cond\] got ord 'no'"),
-        (lambda: linalg.cond(mx.zeros((0, 0))), r"\[linalg\.cond\] got an array of shape"),
+        (lambda: linalg.cond(mx.zeros((0, 0))), r"\[linalg\.cond\] matrices must not be empty"),
         (lambda: linalg.cond(mx.ones((2, 3)), 1), r"\[linalg\.cond\] matrices must be square, got"),
         (lambda: linalg.eigh(mx.eye(2), "x"), r"\[linalg\.eigh\] got UPLO 'x'"),
         (lambda: linalg.eigvalsh(mx.eye(2), UPLO="up"), r"\[linalg\.eigvalsh\] got UPLO 'up'"),

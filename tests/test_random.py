@@ -414,7 +414,9 @@ def test_integers_between_arrays():
 
 def test_empty_ranges_raise():
     for low, high in ((5, 5), (6, 5), (2**60, 2**60), (2**60 + 1, 2**60)):
-        with pytest.raises(ValueError, match=r"\[randint\] low must be less than high, got 5 and"):
+        with pytest.raises(
+            ValueError, match=rf"\[randint\] low must be less than high, got {low} and {high}"
+        ):
             mx.random.randint(low, high, (2,), dtype=mx.int64)
     assert mx.random.randint(5, 5, (0,)).shape == (0,)
 
@@ -422,11 +424,11 @@ def test_empty_ranges_raise():
 def test_seeds_are_checked():
     for bad in (-1, 2**64):
         with pytest.raises(
-            ValueError, match=r"\[random\.key\] seed must be between 0 and 2\*\*64 -"
+            ValueError, match=rf"\[random\.key\] seed must be between 0 and .*, got {bad}"
         ):
             mx.random.key(bad)
         with pytest.raises(
-            ValueError, match=r"\[random\.seed\] seed must be between 0 and 2\*\*64 - 1, got -1"
+            ValueError, match=rf"\[random\.seed\] seed must be between 0 and .*, got {bad}"
         ):
             mx.random.seed(bad)
     with pytest.raises(TypeError, match=r"\[random.key\]"):
@@ -482,8 +484,8 @@ def test_what_is_no_state_cannot_be_assigned():
     mx.random.seed(1)
     key = mx.random.key(1).tolist()
     for wrong, error, message in [
-        (mx.random.state, ValueError, "got random.state itself.*list"),
-        (3, TypeError, "got int, expected the array of a key"),
+        (mx.random.state, ValueError, "cannot restore random.state from itself; save .*list"),
+        (3, TypeError, "got int, expected a key array"),
         ([], TypeError, "got list, expected"),
         ([mx.random.key(1)] * 2, TypeError, "got list, expected"),
         (None, TypeError, "got NoneType, expected"),

@@ -137,7 +137,7 @@ impl Chosen {
         tree.visit_places(&PytreePath::Root(root), &mut |leaf, place| match leaf {
             Pytree::Array(array) if !array.get().get().dtype().is_complex() => Err(to_exception(error!(
                 Type(self.op),
-                "holomorphic requires complex arguments, got {} for {}",
+                "holomorphic requires complex arguments and results, got {} for {}",
                 array.get().get().dtype(),
                 place.text(py)
             ))),

@@ -94,9 +94,9 @@ impl Formula {
         ensure!(
             spelled.len() == shapes.len(),
             Value("einsum"),
-            "'{text}' has {} terms for {} operands",
-            spelled.len(),
-            shapes.len()
+            "number of operands, {}, does not match the {} terms of '{text}'",
+            shapes.len(),
+            spelled.len()
         );
         let mut terms = Vec::new();
         let mut lengths: BTreeMap<Index, usize> = BTreeMap::new();
