@@ -880,7 +880,7 @@ def test_duplicated_names_of_safetensors(tmp_path):
         path.write_bytes(struct.pack("<Q", len(text)) + text.encode() + b"x")
         with pytest.raises(
             ValueError,
-            match=rf"^\[load\] .*x.safetensors: invalid safetensors header: duplicate name '{name}'",
+            match=rf"^\[load\] .*x.safetensors: invalid .* header: duplicate name '{name}'",
         ):
             mx.load(path)
 

@@ -225,10 +225,10 @@ def test_a_group_of_one_process():
                 raise AssertionError(name)
 
         alone = "a group of one process has no other process to communicate with"
-        refused(ValueError, "init", "got backend 'pigeons', expected", lambda: d.init(backend="pigeons"))
+        refused(ValueError, "init", "got backend 'pigeons'", lambda: d.init(backend="pigeons"))
         refused(RuntimeError, "init", "strict=True requires a backend", lambda: d.init(strict=True))
         refused(RuntimeError, "split", "cannot split a group of one", lambda: group.split(0))
-        refused(TypeError, "all_sum", "group: got int, expected a Group", lambda: d.all_sum(x, group=3))
+        refused(TypeError, "all_sum", "group: got int, expected a", lambda: d.all_sum(x, group=3))
         refused(ValueError, "send", alone, lambda: d.send(x, 1))
         refused(ValueError, "recv", alone, lambda: d.recv((2,), mx.float32, 1))
         refused(ValueError, "recv_like", alone, lambda: d.recv_like(x, 1))

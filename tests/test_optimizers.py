@@ -312,7 +312,7 @@ def test_a_model_is_no_gradient():
         before = tree_flatten(gradients)
         with pytest.raises(
             TypeError,
-            match=r"^\[update\] arguments are in the wrong order: got .*expected \(model, gradients\)",
+            match=r"^\[update\] arguments are in the wrong order: got Linear as gradients, exp",
         ):
             optimizer.update(gradients, model)
         with pytest.raises(TypeError, match=r"^\[apply_gradients\] got a Linear in the place of"):
@@ -381,11 +381,11 @@ def test_schedulers_of_a_rule_of_ones_own():
     [
         (
             lambda: optimizers.SGD(0.1, nesterov=True),
-            r"^\[SGD\] nesterov requires momentum above 0 and .*got momentum 0\.0 and dampening 0\.0",
+            r"^\[SGD\] nesterov requires .*got momentum 0\.0 and dampening 0\.0",
         ),
         (
             lambda: optimizers.SGD(0.1, momentum=0.9, dampening=0.1, nesterov=True),
-            r"^\[SGD\] nesterov requires momentum above 0 and .*got momentum 0\.9 and dampening 0\.1",
+            r"^\[SGD\] nesterov requires .*got momentum 0\.9 and dampening 0\.1",
         ),
         (lambda: optimizers.Adam(0.1, betas=(1.0, 0.9)), r"^\[Adam\] got betas \(1\.0, 0\.9\)"),
         (lambda: optimizers.AdamW(0.1, betas=(0.9,)), r"^\[AdamW\] got betas"),
@@ -758,15 +758,15 @@ def test_states_of_parameters_that_lack_something():
     def reshaped(shape):
         return lambda path, x: [(path, mx.zeros(shape) if path.endswith("w.v") else x)]
 
-    of = r"\[apply_gradients\] the state of {} for layers\.1\.w: got "
-    lacks = of + "none of 'v', expected {}"
+    of = r"\[apply_gradients\] the state of {} for layers\.1\.w"
+    lacks = of + " lacks 'v', expected {}"
     refused(without_v, optimizers.Adam(0.1), KeyError, lacks.format("Adam", "m, v"))
     refused(without_v, optimizers.AdaDelta(0.1), KeyError, lacks.format("AdaDelta", "v, u"))
     multi = optimizers.MultiOptimizer([optimizers.Adam(0.1)])
     refused(without_v, multi, KeyError, lacks.format("Adam", "m, v"))
     # Some of these would broadcast.
     for shape in ((4,), (4, 3, 2), (1, 3, 2)):
-        message = of.format("Adam") + r"v of shape .*, expected \(3, 2\)$"
+        message = of.format("Adam") + r": got v of shape .*, expected \(3, 2\)$"
         refused(reshaped(shape), optimizers.Adam(0.1), ValueError, message)
     # A state that is whole is none of these.
     optimizer, _ = restored(lambda path, x: [(path, x)], optimizers.Adam(0.1))

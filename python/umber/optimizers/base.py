@@ -303,7 +303,7 @@ class Optimizer:
             )
         for name, value in new.items():
             if name not in state:
-                return KeyError(f"{whose} lacks {name!r}")
+                return KeyError(f"{whose} lacks {name!r}, expected {', '.join(new)}")
             if getattr(state[name], "shape", None) != value.shape:
                 found = getattr(state[name], "shape", type(state[name]).__name__)
                 return ValueError(f"{whose}: got {name} of shape {found}, expected {value.shape}")
