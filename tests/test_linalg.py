@@ -201,7 +201,7 @@ def test_arguments_of_pinv_and_svd():
         linalg.pinv(mx.eye(2), 0.1, rtol=0.1)
     for call in (linalg.svd, linalg.pinv, lambda a, **k: linalg.svd(a, compute_uv=False, **k)):
         with pytest.raises(
-            ValueError, match=r"\[linalg\.svd\] matrices must be square, got shape \(2, 3\)"
+            ValueError, match=r"^\[linalg\.(svd|pinv)\] matrices must be square, got .*\(2, 3\)"
         ):
             call(mx.zeros((2, 3)), hermitian=True)
     a = mx.array([[[2.0, 0.0], [0.0, 0.5]]] * 2)

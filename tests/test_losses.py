@@ -241,7 +241,7 @@ def test_cross_entropy_refuses():
         losses.cross_entropy(x, mx.array(CLASSES), weights=mx.ones((5,)))
     with pytest.raises((IndexError, ValueError)):
         losses.cross_entropy(x, mx.array(CLASSES), axis=2)
-    with pytest.raises(ValueError, match=r"^\[nll_loss\] got targets of shape \(4, 5\)"):
+    with pytest.raises(ValueError, match=r"^\[nll_loss\] shape of targets, \(4, 5\), does not"):
         losses.nll_loss(x, x)
 
 
@@ -617,7 +617,7 @@ def test_targets_that_are_no_classes(name, transform):
     with pytest.raises(IndexError, match="index 255 is out of bounds"):
         mx.eval(how(function)(x, mx.array([0, 4, 255, 1], dtype=mx.uint8)))
     ignoring = how(lambda x, t: function(x, t, ignore_index=-100))
-    with pytest.raises(IndexError, match="index -2 is out of bounds"):
+    with pytest.raises(IndexError, match="class index -2 is negative; set ignore_index"):
         mx.eval(ignoring(x, mx.array([0, -100, -2, 1])))
     mx.eval(how(function)(x, mx.array([0, 4, 2, 1])))
 

@@ -371,7 +371,7 @@ def test_loading_a_file_without_names(tmp_path):
         ) as error:
             network().load_weights(file, strict)
         assert error.match(
-            r".* holds one array of shape \(2, 3\) without a name, expected arrays by their"
+            r".* holds one array of shape \(2, 3\) without a name, expected named arrays"
         )
 
 

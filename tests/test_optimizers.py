@@ -315,7 +315,9 @@ def test_a_model_is_no_gradient():
             match=r"^\[update\] arguments are in the wrong order: got Linear as gradients, exp",
         ):
             optimizer.update(gradients, model)
-        with pytest.raises(TypeError, match=r"^\[apply_gradients\] got a Linear in the place of"):
+        with pytest.raises(
+            TypeError, match=r"^\[apply_gradients\] arguments are in the wrong order: got"
+        ):
             optimizer.apply_gradients(model, gradients)
         after = tree_flatten(gradients)
         assert all(a is b for (_, a), (_, b) in zip(after, before, strict=True))
@@ -372,7 +374,9 @@ def test_schedulers_of_a_rule_of_ones_own():
         NotImplementedError, match=r"^\[Optimizer\] the class must define init_single"
     ):
         optimizers.Optimizer().init({"w": mx.ones((1,))})
-    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] got an optimizer without app"):
+    with pytest.raises(
+        NotImplementedError, match=r"^\[Optimizer\] the class must define apply_single"
+    ):
         optimizers.Optimizer().apply_single(mx.ones((1,)), mx.ones((1,)), {})
 
 

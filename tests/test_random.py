@@ -441,7 +441,7 @@ def test_rates_are_checked():
         mx.random.poisson(float("nan"))
     with pytest.raises(ValueError, match=r"\[poisson\] rate must be non-negative, got -1"):
         mx.random.poisson(-1.0)
-    with pytest.raises(ValueError, match=r"\[dirichlet\] got a parameter that is not positive"):
+    with pytest.raises(ValueError, match=r"\[dirichlet\] alpha must be positive, got -1"):
         mx.random.dirichlet(mx.full((2,), -1.0))
 
 
@@ -764,7 +764,7 @@ ERRORS = [
         lambda: mx.random.exponential((2,), dtype=mx.int32),
         r"\[exponential\] dtype int32 is not supported,",
     ),
-    (lambda: mx.random.gamma(-1.0), r"\[gamma\] shape parameter must be positive"),
+    (lambda: mx.random.gamma(-1.0), r"\[gamma\] shape parameter must be positive, got -1"),
     (
         lambda: mx.random.gamma(mx.ones((3,)), (2,)),
         r"\[gamma\] cannot broadcast a of shape \(3,\) to \(2,\)",
@@ -773,7 +773,7 @@ ERRORS = [
         lambda: mx.random.gamma(1.0, key=mx.zeros((3,))),
         r"\[gamma\] key must have shape \(2,\) and dtype",
     ),
-    (lambda: mx.random.beta(1.0, 0.0), r"\[beta\] parameter b must be positive"),
+    (lambda: mx.random.beta(1.0, 0.0), r"\[beta\] parameter b must be positive, got 0"),
     (lambda: mx.random.dirichlet(1.0), r"\[dirichlet\] alpha must have at least one axis"),
     (lambda: mx.random.dirichlet([1.0, -1.0]), r"\[dirichlet\] alpha must be positive, got -1"),
     (lambda: mx.random.dirichlet([1.0, np.nan]), r"\[dirichlet\] alpha must be positive, got NaN"),
