@@ -114,17 +114,17 @@ def test_quantize_a_model():
         (
             lambda m: nn.quantize(m, mode="nvfp4", quantize_input=True),
             NotImplementedError,
-            r"got a layer with a bias",
+            r"\[QQLinear\] the layer must not have a bias",
         ),
         (
             lambda m: m.layers[0].to_quantized(quantize_input=True),
             ValueError,
-            r"\[to_quantized\] got quantize_input with mode 'affine'",
+            r"\[to_quantized\] quantize_input does not support mode 'affine'",
         ),
         (
             lambda m: m.layers[2].to_quantized(mode="nvfp4", quantize_input=True),
             ValueError,
-            r"\[to_quantized\] got quantize_input, expected it for Linear",
+            r"\[to_quantized\] quantize_input requires a Linear layer",
         ),
         (lambda m: nn.QuantizedLinear(64, 8, mode="fp3"), ValueError, r"got mode 'fp3'"),
         (lambda m: nn.QuantizedLinear(60, 8), ValueError, "last axis of w must be"),
