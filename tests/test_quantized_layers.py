@@ -114,7 +114,7 @@ def test_quantize_a_model():
         (
             lambda m: nn.quantize(m, mode="nvfp4", quantize_input=True),
             NotImplementedError,
-            r"\[QQLinear\] the layer must not have a bias",
+            r"\[quantize\] layers\.0: the layer must not have a bias",
         ),
         (
             lambda m: m.layers[0].to_quantized(quantize_input=True),

@@ -536,7 +536,7 @@ class QQLinear(_Quantized):
         if "bias" in linear_layer:
             raise NotImplementedError(
                 "[QQLinear] the layer must not have a bias: products of two quantised operands "
-                "take none"
+                "take no bias"
             )
         layer = cls(0, 0, group_size, bits, mode)
         layer.weight = linear_layer.weight
