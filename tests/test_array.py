@@ -48,8 +48,13 @@ def test_integers_beyond_int64_are_exact(numbers):
 
 
 def test_integers_beyond_int64_beside_other_numbers():
-    for numbers in ([-1, 2**63], [2**63, 5, -1], [[2**64 - 1], [-(2**40)]]):
-        with pytest.raises(mx.RangeError, match=r"^\[array\] negative integer -1 and an integer"):
+    for numbers, negative in (
+        ([-1, 2**63], -1),
+        ([2**63, 5, -1], -1),
+        ([[2**64 - 1], [-(2**40)]], -(2**40)),
+    ):
+        message = rf"^\[array\] negative integer {negative} and an integer beyond int64"
+        with pytest.raises(mx.RangeError, match=message):
             mx.array(numbers)
     assert mx.array([-1, 2**63], dtype=mx.float32).tolist() == [-1, 2.0**63]
     assert mx.array([0.5, 2**63]).dtype == mx.float32

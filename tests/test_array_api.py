@@ -142,7 +142,7 @@ def test_cumulative_functions(name):
     assert function(xp.asarray(x), axis=0, dtype=xp.float64).dtype == xp.float64
     assert function(numbers(1.0)).dtype == xp.float32
     assert function(xp.asarray([1], dtype=xp.uint16)).dtype == xp.uint32
-    with pytest.raises(ValueError, match=rf"\[{name}\] got no axis for an array of shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=rf"\[{name}\] axis is required for an array of shape"):
         function(xp.asarray(x))
     # MLX's function keeps the dtype and flattens; it takes the new argument too.
     kept = getattr(mx, name)(xp.asarray(x), include_initial=True)

@@ -170,9 +170,9 @@ def test_view_of_unaligned_memory():
 def test_view_refuses_what_does_not_fit():
     with pytest.raises(ValueError, match=r"^\[view\] cannot view shape \(3,\) of int8 as int16:"):
         mx.zeros((3,), dtype=mx.int8).view(mx.int16)
-    with pytest.raises(ValueError, match=r"^\[view\] got a 0-d array"):
+    with pytest.raises(ValueError, match=r"^\[view\] cannot view a 0-d array of float32 as int16"):
         mx.array(1.5).view(mx.int16)
-    with pytest.raises(ValueError, match=r"^\[view\] got a derivative to take of the bits"):
+    with pytest.raises(ValueError, match=r"^\[view\] bit patterns have no derivative; astype"):
         mx.grad(lambda x: x.view(mx.int32).astype(mx.float32).sum())(mx.ones(2))
 
 

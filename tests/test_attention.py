@@ -289,11 +289,12 @@ def test_alibi(rng):
 
 
 def test_attention_refuses():
-    for arguments in ((8, 3), (8, 0), (8, 2, 8, 8, 8, 7)):
-        with pytest.raises(ValueError, match=r"^\[MultiHeadAttention\] dims 8 and value_dims 8"):
+    for arguments, dims, heads in (((8, 3), 8, 3), ((8, 0), 8, 0), ((8, 2, 8, 8, 8, 7), 7, 2)):
+        message = rf"dims 8 and value_dims {dims} must be divisible by num_heads {heads}"
+        with pytest.raises(ValueError, match=rf"^\[MultiHeadAttention\] {message}"):
             nn.MultiHeadAttention(*arguments)
     x = mx.zeros((1, 3, 8))
-    with pytest.raises(ValueError, match=r'got the mask "lower", expected "causal"'):
+    with pytest.raises(ValueError, match=r'mask: got "lower", expected "causal"'):
         nn.MultiHeadAttention(8, 2)(x, x, x, "lower")
     with pytest.raises(ValueError, match=r"\(4, 4\)"):
         nn.MultiHeadAttention(8, 2)(x, x, x, mx.zeros((4, 4)))

@@ -136,9 +136,12 @@ def test_strings_do_not_run_together():
 def test_what_cannot_be_compared_is_refused():
     compiled = mx.compile(lambda x, other: x)
     for other in (bytearray(b"x"), np.ones(2)):
-        with pytest.raises(TypeError, match=r"^\[compile\] arguments of type bytearray are not"):
+        name = type(other).__name__
+        with pytest.raises(TypeError, match=rf"^\[compile\] arguments of type {name} are not"):
             compiled(mx.ones(2), other)
-    with pytest.raises(TypeError, match=r"^\[compile\] got an array inside an object"):
+    with pytest.raises(
+        TypeError, match=r"^\[compile\] arrays inside objects cannot be traced; pass"
+    ):
         compiled(mx.ones(2), Settings(mx.ones(2)))
     with pytest.raises(TypeError, match=r"^\[compile\] got int, expected a function"):
         mx.compile(3)

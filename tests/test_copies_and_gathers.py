@@ -140,7 +140,7 @@ def test_indices_outside_of_an_inner_axis_are_named(bad, place):
     x = mx.array(counting((64, 50), "float32"))
     places = np.zeros(5000, "int32")
     places[place] = bad
-    with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 1 with size 50"):
+    with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 1 of length 50"):
         mx.eval(mx.take(x, mx.array(places), 1))
 
 

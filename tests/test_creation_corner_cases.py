@@ -46,12 +46,12 @@ def test_rows_of_other_lengths_are_refused():
 
 def test_numbers_that_a_dtype_cannot_hold():
     """Whichever function makes the array, an integer that does not fit is refused."""
-    for make in (
-        lambda: mx.array(-1, mx.uint8),
-        lambda: mx.full((2,), -1, mx.uint8),
-        lambda: mx.full_like(mx.zeros(2, mx.uint8), 256),
+    for make, number in (
+        (lambda: mx.array(-1, mx.uint8), -1),
+        (lambda: mx.full((2,), -1, mx.uint8), -1),
+        (lambda: mx.full_like(mx.zeros(2, mx.uint8), 256), 256),
     ):
-        with pytest.raises(ValueError, match=r"-1 does not fit uint8 \(0\.\.255\)"):
+        with pytest.raises(ValueError, match=rf"{number} does not fit uint8 \(0\.\.255\)"):
             make()
     assert mx.full((2,), -1, mx.int8).tolist() == [-1, -1]
     assert mx.full((1,), 300, mx.float16).tolist() == [300]

@@ -169,15 +169,15 @@ def test_it_refuses(arguments, options, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"input_lengths": [9, 5]}, "the length 9 in input_lengths for sample 0, expected 0 to 5"),
-        ({"input_lengths": [5, -1]}, "the length -1 in input_lengths for sample 1"),
+        ({"input_lengths": [9, 5]}, "input_lengths of sample 0 must be between 0 and 5, got 9"),
+        ({"input_lengths": [5, -1]}, "input_lengths of sample 1 must be between 0 and 5, got -1"),
         (
             {"target_lengths": [3, 4]},
-            "the length 4 in target_lengths for sample 1, expected 0 to 3",
+            "target_lengths of sample 1 must be between 0 and 3, got 4",
         ),
-        ({"targets": [[1, 2, 3], [1, -1, 2]]}, "the label -1 in targets for sample 1, expected 0"),
-        ({"targets": [[1, 2, 3], [1, 4, 2]]}, "the label 4 in targets for sample 1"),
-        ({"targets": [[1, 2, 3], [1, 0, 2]]}, "the label 0 in targets .* without the blank 0"),
+        ({"targets": [[1, 2, 3], [1, -1, 2]]}, "label -1 of sample 1 is invalid, expected 0"),
+        ({"targets": [[1, 2, 3], [1, 4, 2]]}, "label 4 of sample 1 is invalid, expected 0"),
+        ({"targets": [[1, 2, 3], [1, 0, 2]]}, "label 0 of sample 1 .* except the blank 0"),
     ],
 )
 def test_values_out_of_range(change, message):
@@ -189,7 +189,7 @@ def test_values_out_of_range(change, message):
     }
     arguments = {name: mx.array(value) for name, value in arguments.items()}
     log_probs = nn.log_softmax(mx.zeros((2, 5, 4)))
-    with pytest.raises((ValueError, IndexError), match=rf"^\[ctc_loss\] got {message}"):
+    with pytest.raises((ValueError, IndexError), match=rf"^\[ctc_loss\] {message}"):
         losses.ctc_loss(log_probs, **arguments)
     with pytest.raises((ValueError, IndexError), match=message):
         mx.grad(lambda x: losses.ctc_loss(x, **arguments).sum())(log_probs)

@@ -383,16 +383,16 @@ def test_the_axis_of_one_output_may_stand_in_a_tuple():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda i, a: i, r"gave array, expected a tuple with 2 items"),
-        (lambda i, a: (i, 0, 0), r"gave tuple, expected a tuple with 2 items"),
+        (lambda i, a: i, r"returned array, expected a pair"),
+        (lambda i, a: (i, 0, 0), r"returned tuple, expected a pair"),
         (lambda i, a: ((i, i), 0), r"outputs: got tuple of 2"),
         (
             lambda i, a: (mx.ones((5, 7)), 0),
-            r"gave shape \(5, 7\) for output 0, expected \(3,\) for each",
+            r"returned shape \(5, 7\) for output 0, expected \(3,\) for each",
         ),
         (
             lambda i, a: (i.astype(mx.float16), 0),
-            r"gave dtype float16 for output 0, expected float32",
+            r"returned dtype float16 for output 0, expected float32",
         ),
         (lambda i, a: (None, 0), r"outputs: got None, expected an array"),
     ],

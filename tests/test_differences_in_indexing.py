@@ -13,7 +13,7 @@ def three():
 def outside(call):
     """An IndexError at the call or at evaluation, with the name of the function in front."""
     with pytest.raises(
-        IndexError, match=r"^\[\w+\] index -?\d+ is out of bounds for axis \d with size \d+"
+        IndexError, match=r"^\[\w+\] index -?\d+ is out of bounds for axis \d of length \d+"
     ):
         mx.eval(call())
 

@@ -200,7 +200,7 @@ def test_weights_that_are_no_such_file(name, tmp_path):
 def test_weights_without_names(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(3, np.float32))
     result = run("--weights", "a.npy", folder=tmp_path)
-    assert_refused(result, r"got a\.npy, which holds one array of shape \(3,\) without a name, exp")
+    assert_refused(result, r"a\.npy holds one array of shape \(3,\) without a name, expected named")
 
 
 def test_valid_weights_made_elsewhere_are_evaluated(tmp_path):

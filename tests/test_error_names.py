@@ -24,28 +24,52 @@ def deep_model():
 TEXT = np.array(["a"])
 
 CALLS = [
-    (lambda: mx.allclose(x(2), x(3)), ValueError, "allclose"),
-    (lambda: mx.random.permutation(x(2), axis=4), ValueError, "permutation"),
-    (lambda: mx.percentile(x(3), 101), ValueError, r"percentile\] q: got 101, expected 0 to 100"),
+    (
+        lambda: mx.allclose(x(2), x(3)),
+        ValueError,
+        r"allclose\] shapes \(2,\) and \(3,\) cannot be broadcast",
+    ),
+    (
+        lambda: mx.random.permutation(x(2), axis=4),
+        ValueError,
+        r"permutation\] axis 4 is out of bounds for 1 dimension$",
+    ),
+    (
+        lambda: mx.percentile(x(3), 101),
+        ValueError,
+        r"percentile\] q must be between 0 and 100, got 101",
+    ),
     (lambda: mx.conj("a"), TypeError, "conj"),
-    (lambda: mx.atan2(x(2), x(3)), ValueError, "atan2"),
+    (
+        lambda: mx.atan2(x(2), x(3)),
+        ValueError,
+        r"atan2\] shapes \(2,\) and \(3,\) cannot be broadcast",
+    ),
     (lambda: mx.linalg.norm(x(2, 2), ord=[]), TypeError, "norm"),
     (lambda: mx.array([1], dtype=5), TypeError, "array"),
     (lambda: mx.array(), TypeError, r"array\] got no argument val, expected array\(val, dtype\)"),
     (lambda: mx.array(1, 2, 3), TypeError, "array"),
     (lambda: mx.array(1, dtyp=mx.float32), TypeError, "array"),
-    (lambda: mx.array(300, mx.uint8), ValueError, "array"),
-    (lambda: mx.full((2,), 300, mx.uint8), ValueError, "full"),
-    (lambda: x(2).round(2**40), mx.RangeError, r"round\] decimals: got 1099511627776"),
+    (lambda: mx.array(300, mx.uint8), ValueError, r"array\] 300 does not fit uint8 \(0\.\.255\)"),
+    (
+        lambda: mx.full((2,), 300, mx.uint8),
+        ValueError,
+        r"full\] 300 does not fit uint8 \(0\.\.255\)",
+    ),
+    (lambda: x(2).round(2**40), mx.RangeError, r"round\] decimals: 1099511627776 is out of range"),
     (lambda: x(2).reshape("a"), TypeError, "reshape"),
     (lambda: x(2).sum(1, 2, 3), TypeError, "sum"),
     (lambda: x(2).__add__([1, "a"]), TypeError, "add"),
-    (lambda: 2**70 - x(2), ValueError, "subtract"),
+    (lambda: 2**70 - x(2), ValueError, rf"subtract\] {2**70} does not fit any dtype"),
     (lambda: x(2).__setitem__(0, "a"), TypeError, "index"),
     (lambda: mx.Device(3), TypeError, r"Device\] type: got int, expected DeviceType"),
     (lambda: mx.Device(mx.cpu, -1), (ValueError, OverflowError), "Device"),
-    (lambda: mx.Dtype("x"), TypeError, "Dtype"),
-    (lambda: mx.Stream(0, mx.cpu), TypeError, r"Stream\] got a call of the class, exp"),
+    (lambda: mx.Dtype("x"), TypeError, r"Dtype\] name: unknown dtype 'x', expected one of bool"),
+    (
+        lambda: mx.Stream(0, mx.cpu),
+        TypeError,
+        r"Stream\] this class cannot be instantiated directly",
+    ),
     (lambda: mx.compile(x, inputs=3), TypeError, r"compile\] inputs: got int, expected arrays"),
     (lambda: mx.compile(x, outputs=x), TypeError, r"compile\] outputs: got function, exp"),
     (
@@ -53,15 +77,35 @@ CALLS = [
         TypeError,
         r"broadcast_shapes\] .*: got ndarray, exp",
     ),
-    (lambda: mx.eval(mx.linalg.inv(x(2, 2))), RuntimeError, r"linalg.inv\] .*: got .*, exp"),
+    (lambda: mx.eval(mx.linalg.inv(x(2, 2))), RuntimeError, r"linalg.inv\] the matrix is singular"),
     (lambda: mx.random.permutation(2.5), TypeError, r"permutation\] x: got float, expected an in"),
     (lambda: optim.clip_grad_norm([], TEXT), TypeError, r"clip_grad_norm\] .*: got "),
     (lambda: mx.default_device(3), TypeError, "default_device"),
-    (lambda: mx.random.normal((2,), scale=-1), ValueError, r"normal\] scale: got -1"),
-    (lambda: mx.random.gamma(2.0, (2,), scale=-1.0), ValueError, "gamma"),
-    (lambda: mx.random.exponential((2,), scale=-1.0), ValueError, "exponential"),
-    (lambda: mx.random.laplace((2,), scale=-1.0), ValueError, "laplace"),
-    (lambda: nn.Linear(-1, 2), ValueError, "Linear"),
+    (
+        lambda: mx.random.normal((2,), scale=-1),
+        ValueError,
+        r"normal\] scale must not be negative, got -1",
+    ),
+    (
+        lambda: mx.random.gamma(2.0, (2,), scale=-1.0),
+        ValueError,
+        r"gamma\] scale must not be negative, got -1",
+    ),
+    (
+        lambda: mx.random.exponential((2,), scale=-1.0),
+        ValueError,
+        r"exponential\] scale must not be negative, got -1",
+    ),
+    (
+        lambda: mx.random.laplace((2,), scale=-1.0),
+        ValueError,
+        r"laplace\] scale must not be negative, got -1",
+    ),
+    (
+        lambda: nn.Linear(-1, 2),
+        ValueError,
+        r"Linear\] lengths must not be negative, got shape \(2, -1\)",
+    ),
     (lambda: nn.Linear(2.5, 2), TypeError, r"Linear\] input_dims: got 2.5, expected an integer"),
     (lambda: nn.Linear(2), TypeError, r"Linear\] missing .*: got 1 positional argument, exp"),
     (lambda: optim.Adam(), TypeError, r"Adam\] missing .*: got no positional argument, exp"),
@@ -69,8 +113,12 @@ CALLS = [
     (lambda: nn.Dropout("a"), TypeError, "Dropout"),
     (lambda: nn.LeakyReLU("a"), TypeError, "LeakyReLU"),
     (lambda: nn.relu("a"), TypeError, r"relu\] x: got str, expected an array"),
-    (lambda: nn.glu(x(3)), ValueError, "glu"),
-    (lambda: nn.losses.cross_entropy(x(2, 3), x(2), axis=7), ValueError, "cross_entropy"),
+    (lambda: nn.glu(x(3)), ValueError, r"glu\] cannot split axis 0 of shape \(3,\) into 2 equal"),
+    (
+        lambda: nn.losses.cross_entropy(x(2, 3), x(2), axis=7),
+        ValueError,
+        r"cross_entropy\] axis 7 is out of bounds for 2 dim",
+    ),
     (lambda: nn.losses.cross_entropy("a", x(2)), TypeError, "cross_entropy"),
     (lambda: nn.losses.mse_loss(TEXT, np.ones(1)), TypeError, r"mse_loss\] .*: got ndarray of <U1"),
     (lambda: nn.losses.mse_loss(np.ones(1), TEXT), TypeError, r"mse_loss\] targets: got ndarray"),
@@ -92,19 +140,59 @@ CALLS = [
     (lambda: optim.clip_grad_norm(3, 1.0), (TypeError, ValueError), "clip_grad_norm"),
     (lambda: utils.tree_map(3, [1]), TypeError, "tree_map"),
     (lambda: utils.tree_unflatten([3]), TypeError, "tree_unflatten"),
-    (lambda: utils.tree_unflatten([("99999999999", 1)]), ValueError, "tree_unflatten"),
-    (lambda: utils.tree_unflatten([("9" * 5000, 1)]), ValueError, "tree_unflatten"),
-    (lambda: nn.Linear(2, 2).update({"nope": x(1)}), ValueError, r"Module.update\] nope does"),
-    (lambda: nn.Linear(2, 2).update_modules({"nope": nn.ReLU()}), ValueError, "update_modules"),
-    (lambda: nn.Linear(2, 2).load_weights([("weight", x(3, 3))]), ValueError, "load_weights"),
+    (
+        lambda: utils.tree_unflatten([("99999999999", 1)]),
+        ValueError,
+        r"tree_unflatten\] index 99999999999 is too large",
+    ),
+    (
+        lambda: utils.tree_unflatten([("9" * 5000, 1)]),
+        ValueError,
+        r"tree_unflatten\] index 9{20} is too large",
+    ),
+    (
+        lambda: nn.Linear(2, 2).update({"nope": x(1)}),
+        ValueError,
+        r"Module.update\] nope does not exist in the module",
+    ),
+    (
+        lambda: nn.Linear(2, 2).update_modules({"nope": nn.ReLU()}),
+        ValueError,
+        r"update_modules\] nope does not exist in the module",
+    ),
+    (
+        lambda: nn.Linear(2, 2).load_weights([("weight", x(3, 3))]),
+        ValueError,
+        r"load_weights\] missing parameters of the model \(1\): bias",
+    ),
     (lambda: nn.Linear(2, 2, False).load_weights({"weight": 1}), ValueError, "load_weights"),
-    (lambda: nn.Linear(2, 2).load_weights("/dev/null"), (OSError, ValueError), "load_weights"),
+    (
+        lambda: nn.Linear(2, 2).load_weights("/dev/null"),
+        (OSError, ValueError),
+        r"load_weights\] /dev/null is not a regular file, exp",
+    ),
     (lambda: nn.LayerNorm(4)(x(3)), ValueError, r"LayerNorm\] the input's last axis: got size 3"),
-    (lambda: optim.SGD(0.1).apply_gradients({"a": x(1)}, {}), ValueError, "apply_gradients"),
+    (
+        lambda: optim.SGD(0.1).apply_gradients({"a": x(1)}, {}),
+        ValueError,
+        r"apply_gradients\] a is not a parameter, but has",
+    ),
     (lambda: optim.SGD(0.1).apply_gradients({"a": 3}, {"a": x(1)}), TypeError, "apply_gradients"),
-    (lambda: optim.Optimizer().apply_single(x(1), x(1), {}), NotImplementedError, "Optimizer"),
-    (lambda: optim.Optimizer().init_single(x(1), {}), NotImplementedError, "Optimizer"),
-    (lambda: deep_model().parameters(), RecursionError, r"parameters\] got lists"),
+    (
+        lambda: optim.Optimizer().apply_single(x(1), x(1), {}),
+        NotImplementedError,
+        r"Optimizer\] the class must define apply_single",
+    ),
+    (
+        lambda: optim.Optimizer().init_single(x(1), {}),
+        NotImplementedError,
+        r"Optimizer\] the class must define init_single",
+    ),
+    (
+        lambda: deep_model().parameters(),
+        RecursionError,
+        r"parameters\] lists, .* are nested deeper",
+    ),
 ]
 
 
@@ -113,8 +201,9 @@ def test_names_the_function(call, kind, words):
     start = words if "]" in words else words + r"\]"
     with pytest.raises(kind, match=rf"^\[{start}") as caught:
         call()
-    text = str(caught.value)
-    assert 0 < text.find("got") < text.find("expected "), text
+    if "]" not in words:
+        text = str(caught.value)
+        assert 0 < text.find("got") < text.find("expected "), text
     assert not getattr(caught.value, "__notes__", None)
 
 

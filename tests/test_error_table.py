@@ -1,4 +1,4 @@
-"""Every public callable refuses bad input in one way: a typed error whose text begins with `[op]`."""
+"""Every public callable refuses bad input in one way: a typed error that begins with `[op]`."""
 
 import re
 

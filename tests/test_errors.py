@@ -341,7 +341,7 @@ for part in range(24, 0, -1):
         texts.append(str(error))
     mx.clear_cache()
 resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-assert any(text.startswith("[{op}] no memory for the result: got ") for text in texts), texts
+assert any(text.startswith("[{op}] out of memory: the system refused ") for text in texts), texts
 assert mx.array_equal(call(), expected)
 """
 
@@ -446,7 +446,9 @@ def test_blocks_that_leave_the_array(start):
         "slice_update": lambda: mx.slice_update(mx.arange(3), mx.array([8, 9]), at, (0,)),
     }.items():
         block = call()
-        with pytest.raises(IndexError, match=rf"\[{op}\] got a start from which the block leaves"):
+        with pytest.raises(
+            IndexError, match=rf"^\[{op}\] start is out of bounds, expected 0 <= start"
+        ):
             mx.eval(block)
 
 
@@ -503,12 +505,15 @@ def test_widths_beyond_64_bits(width):
 
 
 @pytest.mark.parametrize(
-    "state", [(b"", [2**63, 2], "float32"), ("no bytes", [1], "float32"), (b"", "ab", "float32")]
+    ("state", "message"),
+    [
+        ((b"", [2**63, 2], "float32"), "state has 0 bytes, expected"),
+        (("no bytes", [1], "float32"), "got str, expected a sequence"),
+        ((b"", "ab", "float32"), "got str, expected a sequence"),
+    ],
 )
-def test_states_that_no_array_has(state):
-    with pytest.raises(
-        (TypeError, ValueError), match=r"^\[__setstate__\] state has 0 bytes, expected"
-    ) as said:
+def test_states_that_no_array_has(state, message):
+    with pytest.raises((TypeError, ValueError), match=rf"^\[__setstate__\] {message}") as said:
         mx.array(0).__setstate__(state)
     assert "extract" not in str(said.value)
 
@@ -522,7 +527,9 @@ def test_states_that_no_array_has(state):
     ],
 )
 def test_memory_that_cannot_be_had_names_what_wanted_it(call, op):
-    with pytest.raises(MemoryError, match=rf"^\[{op}\] no memory .*: got \d+ bytes .*, expected"):
+    with pytest.raises(
+        MemoryError, match=rf"^\[{op}\] out of memory: requested .*iB, limit .*, in use"
+    ):
         mx.eval(call())
 
 
@@ -574,5 +581,7 @@ DUPLICATES = {
 
 @pytest.mark.parametrize("name", DUPLICATES)
 def test_duplicate_axes(name):
-    with pytest.raises(ValueError, match=r"^\[[\w.]+\] duplicate axis"):
+    with pytest.raises(
+        ValueError, match=r"^\[[\w.]+\] (duplicate axis \S+ in|axes must differ, got 1 twice)"
+    ):
         DUPLICATES[name](mx.ones((2, 2, 2)))

@@ -111,7 +111,7 @@ def test_several_traces(path):
         exporter(mx.array(1), mx.array(2))
         with pytest.raises(RuntimeError, match="the function was already"):
             exporter(mx.array(3))
-    with pytest.raises(RuntimeError, match="written already"):
+    with pytest.raises(RuntimeError, match="the file is already written"):
         exporter(mx.array(1), mx.array(2), mx.array(3))
     imported, metadata = mx.import_function(path, return_metadata=True)
     assert metadata == "sums"
@@ -393,7 +393,7 @@ def test_dot_of_a_function_is_the_same_for_few_elements_and_many():
         assert f'[label ="{label}"' in drawn(3)
     with pytest.raises(TypeError, match="arguments of the function must"):
         mx.export_to_dot(io.StringIO(), f, mx.ones(2), tree={"y": mx.ones(2)})
-    with pytest.raises(ValueError, match="expected arrays"):
+    with pytest.raises(ValueError, match="the function must return arrays, got int"):
         mx.export_to_dot(io.StringIO(), lambda x: 3, mx.ones(2))
     model = nn.Linear(2, 2)
     mx.eval(model.parameters())

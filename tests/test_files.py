@@ -133,7 +133,11 @@ def test_the_content_tells_the_format(writer, tmp_path):
         assert only(mx.load(other)).tolist() == [0, 1, 2]
         other.replace(path)
     wrong = "npy" if writer != "npy" else "npz"
-    with pytest.raises(ValueError, match=r"^\[load\] .*got .*expected"):
+    format = writer.removeprefix("compressed.")
+    message = (
+        rf'the file is an? {format} file.*, expected an {wrong} file.*: pass format="{format}"'
+    )
+    with pytest.raises(ValueError, match=rf"^\[load\] .*: {message}"):
         mx.load(path, format=wrong)
 
 
@@ -146,7 +150,9 @@ def test_names_of_npz(tmp_path):
         "a/b.c": [0, 1],
         "ä": 3,
     }
-    with pytest.raises(ValueError, match=r"^\[savez\] got the name arr_0"):
+    with pytest.raises(
+        ValueError, match=r"^\[savez\] the name arr_0 is used by a positional and a keyword"
+    ):
         mx.savez(path, mx.ones(1), arr_0=mx.ones(1))
     mx.savez(path, progress=mx.ones(1))
     assert list(mx.load(path)) == ["progress"]
@@ -510,7 +516,9 @@ def test_ctrl_c_ends_the_waiting_for_a_pipe(tmp_path):
 
 def test_a_pipe_is_no_file_to_load(tmp_path):
     os.mkfifo(tmp_path / "x.npy")
-    with pytest.raises(OSError, match=r"^\[load\] .*x.npy: got a pipe, expected a file"):
+    with pytest.raises(
+        OSError, match=r"^\[load\] .*x.npy is a pipe, expected a file or a binary file"
+    ):
         mx.load(tmp_path / "x.npy")
 
 
@@ -521,9 +529,9 @@ def test_devices_and_folders(tmp_path):
     mx.save(tmp_path / "x.npy", mx.ones(3))
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
     (tmp_path / "folder.npy").mkdir()
-    with pytest.raises(OSError, match=r"got a folder, expected a file"):
+    with pytest.raises(OSError, match=r"^\[save\] .*folder.npy is a directory"):
         mx.save(tmp_path / "folder.npy", mx.ones(3))
-    with pytest.raises(OSError, match=r"^\[load\] .*folder.npy"):
+    with pytest.raises(OSError, match=r"^\[load\] .*folder.npy is a directory, expected a file"):
         mx.load(tmp_path / "folder.npy")
 
 
@@ -591,48 +599,139 @@ def pickled():
 
 REFUSED = {
     "npy": {
-        "nothing": b"",
-        "another magic word": b"\x93NUMPX" + GOOD[6:],
-        "only a magic word": b"\x93NUMPY",
-        "a newer version": GOOD[:6] + b"\x09" + GOOD[7:],
-        "a header past the end": GOOD[:8] + b"\xff\xff" + GOOD[10:],
-        "a huge header": npy(header(), version=2)[:8] + b"\xff" * 4 + b"{}",
-        "a header that is no dict": npy("[1, 2]"),
-        "a header without a shape": npy("{'descr': '<f8', 'fortran_order': False}"),
-        "a key twice": npy(
-            "{'shape': (1,), 'shape': (2,), 'descr': '<f8', 'fortran_order': False}"
+        "nothing": (b"", r"0 bytes are too few for an npy file"),
+        "another magic word": (b"\x93NUMPX" + GOOD[6:], r"not an npy file: wrong magic number"),
+        "only a magic word": (b"\x93NUMPY", r"6 bytes are too few for an npy file"),
+        "a newer version": (
+            GOOD[:6] + b"\x09" + GOOD[7:],
+            r"npy version 9 is not supported, expected 1, 2 or 3",
         ),
-        "another key": npy("{'shape': (1,), 'x': (2,), 'descr': '<f8', 'fortran_order': False}"),
-        "a shape of words": npy(header(shape="(a,)")),
-        "a negative length": npy(header(shape="(-3,)")),
-        "lengths that overflow": npy(header(shape="(4294967296, 4294967296, 4294967296)")),
-        "a length beyond 64 bits": npy(header(shape="(99999999999999999999,)")),
-        "many axes": npy(header(shape="(" + "1," * 70 + ")")),
-        "too little data": npy(header(shape="(4,)")),
-        "much too little data": npy(header(shape="(1000000000000,)")),
-        "a text as order": npy(header(fortran="'no'")),
-        "an open list": npy(header(descr="[('a', '<f8'")),
-        "bytes that are no text": npy(b"{'descr': '\xff', 'fortran_order': False, 'shape': ()}"),
-        "an unknown type": npy(header(descr="'<f7'")),
-        "records": npy(header(descr="[('a', '<f8'), ('b', '<i4')]")),
-        "texts": npy(header(descr="'<U2'")),
-        "long doubles": npy(header(descr="'<f16'")),
-        "pickled objects": pickled(),
+        "a header past the end": (
+            GOOD[:8] + b"\xff\xff" + GOOD[10:],
+            r"damaged or truncated: got 92 bytes, expected at least 65545",
+        ),
+        "a huge header": (
+            npy(header(), version=2)[:8] + b"\xff" * 4 + b"{}",
+            r"npy header of 4294967295 bytes exceeds the maximum of 1048576",
+        ),
+        "a header that is no dict": (
+            npy("[1, 2]"),
+            r"npy header: character 0 is '\[', expected '{'",
+        ),
+        "a header without a shape": (
+            npy("{'descr': '<f8', 'fortran_order': False}"),
+            r"npy header .* is invalid, expected descr, fortran_order \(a bool\) and",
+        ),
+        "a key twice": (
+            npy("{'shape': (1,), 'shape': (2,), 'descr': '<f8', 'fortran_order': False}"),
+            r'duplicate key "shape" in npy header',
+        ),
+        "another key": (
+            npy("{'shape': (1,), 'x': (2,), 'descr': '<f8', 'fortran_order': False}"),
+            r'unknown key "x" in npy header, expected descr, fortran_order and shape',
+        ),
+        "a shape of words": (
+            npy(header(shape="(a,)")),
+            r'shape in npy header contains "a,.*", expected a non-negative integer',
+        ),
+        "a negative length": (
+            npy(header(shape="(-3,)")),
+            r'shape in npy header contains "-3,.*", expected a non-negative integer',
+        ),
+        "lengths that overflow": (
+            npy(header(shape="(4294967296, 4294967296, 4294967296)")),
+            r"shape \(4294967296, .*\) is too large to address",
+        ),
+        "a length beyond 64 bits": (
+            npy(header(shape="(99999999999999999999,)")),
+            r'contains "99999999999999999999,.*", expected a non-negative integer',
+        ),
+        "many axes": (
+            npy(header(shape="(" + "1," * 70 + ")")),
+            r"array of 70 axes; the maximum is 64",
+        ),
+        "too little data": (
+            npy(header(shape="(4,)")),
+            r"damaged or truncated: got 92 bytes, expected at least 100",
+        ),
+        "much too little data": (
+            npy(header(shape="(1000000000000,)")),
+            r"damaged or truncated: got 104 bytes, expected at least 80000",
+        ),
+        "a text as order": (
+            npy(header(fortran="'no'")),
+            r"npy header .* is invalid, expected descr, fortran_order \(a bool\) and shape",
+        ),
+        "an open list": (npy(header(descr="[('a', '<f8'")), r"npy header ends inside a list"),
+        "bytes that are no text": (
+            npy(b"{'descr': '\xff', 'fortran_order': False, 'shape': ()}"),
+            r'npy files with elements of type "�" are not supported',
+        ),
+        "an unknown type": (
+            npy(header(descr="'<f7'")),
+            r'npy files with elements of type "<f7" are not supported',
+        ),
+        "records": (
+            npy(header(descr="[('a', '<f8'), ('b', '<i4')]")),
+            r"npy files with records are not supported",
+        ),
+        "texts": (npy(header(descr="'<U2'")), r"npy files with strings are not supported"),
+        "long doubles": (
+            npy(header(descr="'<f16'")),
+            r'npy files with elements of type "<f16" are not supported',
+        ),
+        "pickled objects": (
+            pickled(),
+            r"npy files with pickled Python objects \(which may run any code\) are not",
+        ),
     },
     "npz": {
-        "nothing": b"",
-        "no archive": b"PK\3\4" + b"\0" * 100,
-        "cut short": archive(("a.npy", GOOD))[:-30],
-        "a name twice": archive(("a.npy", GOOD), ("a.npy", GOOD)),
-        "overlapping members": overlapping(),
-        "a member that is no npy file": archive(("a.npy", b"hello")),
-        "a damaged header": archive(("a.npy", npy(header(shape="(4,)")))),
-        "a claim of 4 GB": bomb(0xF000_0000),
-        "a claim of too much": bomb(len(GOOD) + 1),
-        "a claim of too little": bomb(len(GOOD) - 1),
-        "another packing": archive(("a.npy", GOOD), compression=zipfile.ZIP_LZMA),
-        "a directory past the end": archive(("a.npy", GOOD))[:-6] + b"\xff\xff\xff\x7f\0\0",
-        "names that are no text": archive(("ab.npy", GOOD)).replace(b"ab.npy", b"\xff\xfe.npy"),
+        "nothing": (b"", r"not a zip archive, or truncated: no end of central directory"),
+        "no archive": (
+            b"PK\3\4" + b"\0" * 100,
+            r"not a zip archive, or truncated: no end of central directory",
+        ),
+        "cut short": (
+            archive(("a.npy", GOOD))[:-30],
+            r"not a zip archive, or truncated: no end of central directory",
+        ),
+        "a name twice": (
+            archive(("a.npy", GOOD), ("a.npy", GOOD)),
+            r"duplicate member 'a\.npy' in zip archive",
+        ),
+        "overlapping members": (overlapping(), r"zip members overlap at byte 0"),
+        "a member that is no npy file": (
+            archive(("a.npy", b"hello")),
+            r"'a\.npy': not an npy file: wrong magic number",
+        ),
+        "a damaged header": (
+            archive(("a.npy", npy(header(shape="(4,)")))),
+            r"'a\.npy': .* damaged or truncated: got 92 bytes, expected at least 100",
+        ),
+        "a claim of 4 GB": (
+            bomb(0xF000_0000),
+            r"size 4026531840 is impossible for \d+ compressed bytes; the maximum is \d+",
+        ),
+        "a claim of too much": (
+            bomb(len(GOOD) + 1),
+            r"zip member is damaged: its data is shorter than the recorded size",
+        ),
+        "a claim of too little": (
+            bomb(len(GOOD) - 1),
+            r"zip member is damaged: its data is longer than the recorded size",
+        ),
+        "another packing": (
+            archive(("a.npy", GOOD), compression=zipfile.ZIP_LZMA),
+            r"compression method 14 is not supported, expected stored or deflate",
+        ),
+        "a directory past the end": (
+            archive(("a.npy", GOOD))[:-6] + b"\xff\xff\xff\x7f\0\0",
+            r"zip directory at bytes \d+ to \d+ extends beyond byte \d+",
+        ),
+        "names that are no text": (
+            archive(("ab.npy", GOOD)).replace(b"ab.npy", b"\xff\xfe.npy"),
+            r"zip member name is not UTF-8",
+        ),
     },
 }
 CASES = [(kind, name) for kind, cases in REFUSED.items() for name in cases]
@@ -642,9 +741,10 @@ CASES = [(kind, name) for kind, cases in REFUSED.items() for name in cases]
 @pytest.mark.parametrize("how", ["mapped", "copied", "object"])
 def test_damaged_files(kind, name, how, tmp_path):
     path = tmp_path / f"x.{kind}"
-    path.write_bytes(REFUSED[kind][name])
-    file = io.BytesIO(path.read_bytes()) if how == "object" else path
-    with pytest.raises((ValueError, TypeError), match=r"^\[load\] .*: .*got .*expected") as error:
+    content, message = REFUSED[kind][name]
+    path.write_bytes(content)
+    file = io.BytesIO(content) if how == "object" else path
+    with pytest.raises((ValueError, TypeError), match=rf"^\[load\] .*: .*{message}") as error:
         mx.load(file, format=kind, mmap=how == "mapped")
     assert "BytesIO" in str(error.value) if how == "object" else "x.n" in str(error.value)
 
@@ -677,22 +777,24 @@ def test_checksums_of_stored_members(writer, tmp_path):
 def test_texts_that_are_none_are_left_out(tmp_path):
     path = tmp_path / "x.npz"
     np.savez(path, a=VALUES, raw=np.array([b"\xff"]), surrogate=np.array("\ud800"))
-    with pytest.warns(RuntimeWarning, match="left out: it holds texts that are no Unicode"):
+    with pytest.warns(RuntimeWarning, match="left out: .* strings that are not valid Unicode"):
         assert list(mx.load(path)) == ["a"]
     np.save(tmp_path / "x.npy", np.array([b"\xff"]))
-    with pytest.raises(TypeError, match=r"got an npy file of texts that are no Unicode, expected"):
+    with pytest.raises(
+        TypeError, match=r"npy files with strings that are not valid Unicode are not"
+    ):
         mx.load(tmp_path / "x.npy")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (header(shape="(3)"), r"the shape \(3\), expected \(3,\)"),
+        (header(shape="(3)"), r"shape in npy header is \(3\), expected \(3,\)"),
         (header(shape="(3.5,)"), r"character \d+ is '\.', expected '\)'"),
-        ("{'descr': ", r"expected"),
-        ("{'descr'", r"ends after 8 characters, expected ':' there"),
-        (header() + "}", r"with '}' after its end, expected nothing but spaces"),
-        (header() + " import os", r"with 'i' after its end, expected nothing but spaces"),
+        ("{'descr': ", r"npy header has value \"\", expected a string, a bool or a shape"),
+        ("{'descr'", r"npy header ends after 8 characters, expected ':'"),
+        (header() + "}", r"'}' after the end of the npy header"),
+        (header() + " import os", r"'i' after the end of the npy header"),
     ],
 )
 def test_faults_of_npy_headers(text, message):
@@ -705,7 +807,9 @@ def test_a_large_header_of_safetensors(tmp_path):
     path = tmp_path / "x.safetensors"
     path.write_bytes(struct.pack("<Q", 101 << 20) + b"{")
     os.truncate(path, (101 << 20) + 16)
-    with pytest.raises(ValueError, match=r"header of 105906176 bytes, expected at most 100000000"):
+    with pytest.raises(
+        ValueError, match=r"header of 105906176 bytes exceeds the format's maximum of 100000000"
+    ):
         mx.load(path)
 
 
@@ -723,7 +827,8 @@ def test_a_large_header_of_safetensors(tmp_path):
     ],
 )
 def test_texts_that_no_file_can_say(save, name):
-    with pytest.raises(ValueError, match=rf"^\[{name}\] .*: got '\\ud800', expected") as error:
+    fault = "is not a valid file name" if name == "save" else "contains a lone surrogate"
+    with pytest.raises(ValueError, match=rf"^\[{name}\] .*: '\\ud800' {fault}") as error:
         save(io.BytesIO())
     assert not isinstance(error.value, UnicodeError)
 
@@ -747,7 +852,7 @@ def test_writers_that_answer_no_number(answer):
             return answer
 
     with pytest.raises(
-        TypeError, match=r"^\[save\] file: got .* from its write\(\), expected"
+        TypeError, match=r"^\[save\] write\(\) of file returned .*, expected the number of bytes"
     ) as error:
         mx.save(Odd(), mx.ones(3))
     assert repr(answer) in str(error.value)
@@ -766,14 +871,17 @@ def test_errors_of_paths_pass_through(use):
 
 def test_duplicated_names_of_safetensors(tmp_path):
     entry = '"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
-    for text in (
-        f"{{{entry},{entry}}}",
-        f'{{"__metadata__":{{}},"__metadata__":{{}},{entry}}}',
-        f'{{"__metadata__":{{"k":"a","k":"b"}},{entry}}}',
-    ):
+    for name, text in {
+        "a": f"{{{entry},{entry}}}",
+        "__metadata__": f'{{"__metadata__":{{}},"__metadata__":{{}},{entry}}}',
+        "k": f'{{"__metadata__":{{"k":"a","k":"b"}},{entry}}}',
+    }.items():
         path = tmp_path / "x.safetensors"
         path.write_bytes(struct.pack("<Q", len(text)) + text.encode() + b"x")
-        with pytest.raises(ValueError, match=r"^\[load\] .*x.safetensors: .*twice.*expected"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^\[load\] .*x.safetensors: invalid .* header: duplicate name '{name}'",
+        ):
             mx.load(path)
 
 
@@ -785,7 +893,7 @@ def test_small_floats_of_safetensors(word, dtype, tmp_path):
     path = tmp_path / "x.safetensors"
     path.write_bytes(struct.pack("<Q", len(text)) + text.encode() + b"\1\2")
     if dtype is None:
-        with pytest.raises(TypeError, match=rf"'a': got elements of \"{word}\", expected"):
+        with pytest.raises(TypeError, match=rf"'a': elements of type \"{word}\" are not supported"):
             mx.load(path)
     else:
         loaded = mx.load(path)["a"]
@@ -814,7 +922,9 @@ def test_what_is_no_file(tmp_path):
     with pytest.raises(ValueError, match=r"return_metadata"):
         mx.load(tmp_path / "x.npy", return_metadata=True)
     (tmp_path / "garbage").write_bytes(b"garbage " * 10)
-    with pytest.raises(ValueError, match=r"^\[load\] .*garbage: got content that tells no format"):
+    with pytest.raises(
+        ValueError, match=r"^\[load\] .*garbage: unknown file format, expected npy, npz"
+    ):
         mx.load(tmp_path / "garbage")
 
 
@@ -831,30 +941,42 @@ def torch_checkpoint():
 
 
 FOREIGN = {
-    "checkpoint": (torch_checkpoint(), "got a PyTorch checkpoint, .*safetensors.torch.save_file"),
-    "old checkpoint": (pickle.dumps({"w": 1}, protocol=2), "got a pickle, .*torch.load"),
-    "newer pickle": (pickle.dumps([1], protocol=5), "got a pickle"),
-    "script": (archive(("m/constants.pkl", b"")), "got a TorchScript archive"),
+    "checkpoint": (
+        torch_checkpoint(),
+        "the file is a PyTorch checkpoint, .*safetensors.torch.save_file",
+    ),
+    "old checkpoint": (
+        pickle.dumps({"w": 1}, protocol=2),
+        r"the file is a pickle \(perhaps an old PyTorch checkpoint\), .*torch.load",
+    ),
+    "newer pickle": (pickle.dumps([1], protocol=5), "the file is a pickle"),
+    "script": (archive(("m/constants.pkl", b"")), "the file is a TorchScript archive"),
     "texts": (
         archive(("a.txt", b"hello"), ("b/c.txt", b"x")),
-        "got a zip archive of 2 members of which none .*'a.txt'",
+        r"no member of the zip archive is an array: 'a.txt' \(not an npy file\), 'b/c.txt'",
     ),
     "many texts": (
         archive(*((f"{i}.txt", b"") for i in range(9))),
-        "got a zip archive of 9 members of which .*; …",
+        r"no member of the zip archive is an array: .*, … \(9 members\)",
     ),
-    "empty archive": (archive(), "got a zip archive without members"),
-    "folder": (archive(("a/", b"")), "got a zip archive without members"),
-    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "got an HDF5 file"),
-    "gzip": (gzip.compress(GOOD), "got a gzip file, .*unpack it first"),
+    "empty archive": (archive(), "zip archive is empty, expected an npz file with an array"),
+    "folder": (archive(("a/", b"")), "zip archive is empty, expected an npz file with an array"),
+    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "the file is an HDF5 file"),
+    "gzip": (gzip.compress(GOOD), "the file is a gzip file, .*unpack it first"),
     "pointer": (
         b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
-        "got a Git LFS pointer, .*git lfs pull",
+        r"the file is a Git LFS pointer \(.* not downloaded\), .*git lfs pull",
     ),
-    "page": (b"\n<!DOCTYPE html><html></html>", "got an HTML page"),
-    "text": (b'{"weight_map": {}}', "got a JSON text"),
-    "ggml": (b"lmgg" + bytes(40), "got a GGML file, .*convert it to GGUF"),
-    "tar": (bytes(257) + b"ustar\x0000" + bytes(248), "got a tar archive"),
+    "page": (b"\n<!DOCTYPE html><html></html>", "the file is an HTML page"),
+    "text": (b'{"weight_map": {}}', "the file is a JSON file"),
+    "ggml": (
+        b"lmgg" + bytes(40),
+        r"the file is a GGML file \(the predecessor of GGUF\), .*convert it to GGUF",
+    ),
+    "tar": (
+        bytes(257) + b"ustar\x0000" + bytes(248),
+        "the file is a tar archive, .*unpack it first",
+    ),
 }
 
 
@@ -864,7 +986,7 @@ def test_foreign_files_are_named(kind, suffix, tmp_path):
     content, message = FOREIGN[kind]
     is_plain_archive = content.startswith(b"PK") and "Torch" not in message
     if is_plain_archive and suffix in ("npy", "safetensors", "gguf"):
-        message = 'got the content of an npz file .*format="npz"'
+        message = 'the file is an npz file .*format="npz"'
     path = tmp_path / f"model.{suffix}"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=rf"^\[load\] .*model\.{suffix}: {message}"):
@@ -884,7 +1006,7 @@ def test_extensions_of_other_formats(writer, extension, tmp_path):
     written = tmp_path / f"x.{writer}"
     WRITERS[writer](written, mx.arange(3))
     path = written.replace(tmp_path / f"y.{extension}")
-    with pytest.raises(ValueError, match=rf'got the content of an? {format} .*format="{format}"'):
+    with pytest.raises(ValueError, match=rf'the file is an? {format} .*format="{format}"'):
         mx.load(path)
     assert only(mx.load(path, format=format)).tolist() == [0, 1, 2]
 
@@ -923,11 +1045,13 @@ def test_archives_without_arrays(tmp_path):
         assert mx.load(path) == {}
         assert zipfile.ZipFile(path).namelist() == []
     np.savez(path, name=np.array("text"))
-    with pytest.raises(ValueError, match=r"only texts, .*return_metadata=True"):
+    with pytest.raises(
+        ValueError, match=r"the npz file holds only strings; pass return_metadata=True"
+    ):
         mx.load(path)
     assert mx.load(path, return_metadata=True) == ({}, {"name": "text"})
     np.savez(path, dates=np.array(["2020-01-01"], "M8[D]"))
-    with pytest.raises(ValueError, match=r"1 members? of which none is an array \('dates', "):
+    with pytest.raises(ValueError, match=r"no member of the zip archive is an array: 'dates' \("):
         mx.load(path)
 
 
@@ -1005,7 +1129,7 @@ def test_what_a_raw_file_does_not_take_is_no_success():
     with (
         open(read, "rb"),
         open(write, "wb", buffering=0) as raw,
-        pytest.raises(BlockingIOError, match="got nothing written"),
+        pytest.raises(BlockingIOError, match=r"^\[save\] non-blocking files are not supported"),
     ):
         mx.save(raw, mx.arange(1 << 18))
 
@@ -1119,7 +1243,7 @@ def test_a_stream_that_memory_does_not_hold():
         """)
     )
     assert code == 0, err
-    assert "[load] no memory for the bytes of a file" in out
+    assert "[load] out of memory reading a file: more than " in out
 
 
 @LINUX

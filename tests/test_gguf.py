@@ -192,14 +192,14 @@ def test_lists_in_lists_have_an_end(tmp_path):
     endless = []
     endless.append(endless)
     for value in (deep, endless):
-        with pytest.raises(ValueError, match=r"^\[save_gguf\] metadata 'k': got lists in lists"):
+        with pytest.raises(ValueError, match=r"^\[save_gguf\] metadata 'k'.* nested deeper than"):
             mx.save_gguf(tmp_path / "x.gguf", {}, {"k": value})
     mx.save_gguf(tmp_path / "x.gguf", {}, {"k": deep[0]})
     assert mx.load(tmp_path / "x.gguf", return_metadata=True)[1] == {"k": deep[0]}
 
 
 def test_an_alignment_that_elements_cannot_have(tmp_path):
-    with pytest.raises(ValueError, match=r"'general.alignment': got 3, expected a multiple of 8"):
+    with pytest.raises(ValueError, match=r"'general.alignment' must be a multiple of 8, got 3"):
         mx.save_gguf(tmp_path / "x.gguf", {"a": mx.ones(3)}, {"general.alignment": mx.array(3)})
 
 
@@ -208,7 +208,7 @@ def test_an_alignment_that_elements_cannot_have(tmp_path):
     [("x", 'got the text "x"'), (["x"], "got a list"), (mx.ones(()), "an array of float32")],
 )
 def test_an_alignment_that_is_no_integer(value, words, tmp_path):
-    with pytest.raises(ValueError, match="expected an integer from 1") as error:
+    with pytest.raises(ValueError, match=r"must be an integer from 1 to 2\*\*30, got") as error:
         mx.save_gguf(tmp_path / "x.gguf", {}, {"general.alignment": value})
     assert words in str(error.value)
 
@@ -232,41 +232,65 @@ ONE = np.ones(3, np.float32).tobytes()
 # The length of its list stands behind magic, counts, key and types.
 LISTED = gguf([], [("k", "list", ("text", []))])
 REFUSED = {
-    "another magic word": (b"GGUX" + gguf([])[4:], "magic word"),
-    "nothing": (b"", "magic word"),
-    "a newer version": (gguf([], version=9), "version 9"),
-    "the other byte order": (b"GGUF\0\0\0\x03" + gguf([])[8:], "big-endian"),
-    "many tensors": (gguf([])[:8] + b"\xff" * 16, "cut short"),
-    "a long name": (gguf([])[:8] + b"\1" + b"\0" * 15 + b"\xff" * 8, "cut short"),
-    "a name twice": (gguf([("a", "F32", (3,), ONE)] * 2), "'a' twice"),
-    "metadata twice": (gguf([], [("k", "i32", 1)] * 2), "'k' twice"),
+    "another magic word": (b"GGUX" + gguf([])[4:], "not a GGUF file: wrong magic number"),
+    "nothing": (b"", "not a GGUF file: wrong magic number"),
+    "a newer version": (gguf([], version=9), "GGUF version 9 is not supported, expected 2 or 3"),
+    "the other byte order": (
+        b"GGUF\0\0\0\x03" + gguf([])[8:],
+        "(a big-endian file) is not supported, expected 2 or 3",
+    ),
+    "many tensors": (gguf([])[:8] + b"\xff" * 16, "truncated: got 24 bytes, expected at least 32"),
+    "a long name": (
+        gguf([])[:8] + b"\1" + b"\0" * 15 + b"\xff" * 8,
+        "truncated: got 32 bytes, expected at least",
+    ),
+    "a name twice": (gguf([("a", "F32", (3,), ONE)] * 2), "duplicate name 'a'"),
+    "metadata twice": (gguf([], [("k", "i32", 1)] * 2), "duplicate metadata key 'k'"),
     "a made name twice": (
         gguf([("a", "Q8_0", (32,), blocks("Q8_0", 32)), ("a.scales", "F32", (3,), ONE)]),
-        "'a.scales' twice",
+        "duplicate name 'a.scales'",
     ),
-    "names that are no text": (gguf([], [(b"\xff", "i32", 1)]), "not UTF-8"),
-    "a text that is none": (gguf([], [("k", "text", b"\xff")]), "not UTF-8"),
+    "names that are no text": (
+        gguf([], [(b"\xff", "i32", 1)]),
+        "string before byte 33 is not UTF-8",
+    ),
+    "a text that is none": (
+        gguf([], [("k", "text", b"\xff")]),
+        "metadata 'k': string before byte 46 is not UTF-8",
+    ),
     "a long list": (
         LISTED[:41] + b"\xff" * 8 + LISTED[49:],
-        "list said to have",
+        "a list of 18446744073709551615 values does not fit in the remaining 15 bytes",
     ),
-    "an unknown type": (gguf([("a", 77, (3,), ONE)]), "type 77"),
-    "a family that is not read": (gguf([("a", 16, (256,), ONE)]), "IQ family"),
-    "past the end": (gguf([("a", "F32", (300,), ONE)]), "expected them in the file"),
+    "an unknown type": (
+        gguf([("a", 77, (3,), ONE)]),
+        "tensor type 77 (unknown) is not supported, expected plain numbers",
+    ),
+    "a family that is not read": (
+        gguf([("a", 16, (256,), ONE)]),
+        "tensor type 16 (IQ family) is not supported, expected plain numbers",
+    ),
+    "past the end": (
+        gguf([("a", "F32", (300,), ONE)]),
+        "1200 bytes of data at 64 + 0 exceed the file length 96",
+    ),
     "an offset that overflows": (
         gguf([("a", "F32", (3,), ONE)], offsets=[2**64 - 4]),
-        "expected them in the file",
+        f"12 bytes of data at 64 + {2**64 - 4} exceed the file length 96",
     ),
     "an overlap": (
         gguf([("a", "F32", (3,), ONE), ("b", "F32", (3,), ONE)], offsets=[0, 8]),
-        "overlap",
+        "'b': data at 8 overlaps the previous tensor, which ends at 12",
     ),
-    "a huge shape": (gguf([("a", "F32", (2**40, 2**40), ONE)]), "memory can address"),
-    "many axes": (gguf([("a", "F32", (1,) * 70, ONE)]), "70 axes"),
-    "broken blocks": (gguf([("a", "Q8_0", (33,), blocks("Q8_0", 64))]), "whole blocks"),
+    "a huge shape": (gguf([("a", "F32", (2**40, 2**40), ONE)]), "is too large to address"),
+    "many axes": (gguf([("a", "F32", (1,) * 70, ONE)]), "array of 70 axes; the maximum is 64"),
+    "broken blocks": (
+        gguf([("a", "Q8_0", (33,), blocks("Q8_0", 64))]),
+        "last axis of shape (33,) is not divisible by the block size 32",
+    ),
     "no alignment": (
         gguf([("a", "F32", (3,), ONE)], [("general.alignment", "u32", 0)]),
-        "alignment",
+        "must be an integer from 1 to 2**30, got 0",
     ),
 }
 
@@ -274,29 +298,36 @@ REFUSED = {
 @pytest.mark.parametrize("kind", REFUSED)
 def test_damaged_files(kind, tmp_path):
     data, words = REFUSED[kind]
-    with pytest.raises(ValueError, match=r"^\[load\] .*x\.gguf: .*got .*expected") as error:
+    with pytest.raises(ValueError, match=r"^\[load\] .*x\.gguf: ") as error:
         load(tmp_path, data)
     assert words in str(error.value)
 
 
 @pytest.mark.parametrize("dtype", [mx.bool_, mx.uint8, mx.uint64, mx.complex64])
 def test_dtypes_without_a_word(dtype, tmp_path):
-    with pytest.raises(TypeError, match=r"^\[save_gguf\] 'a': got .*expected another dtype"):
+    with pytest.raises(
+        TypeError, match=r"^\[save_gguf\] 'a': dtype \w+ is not supported by the gguf"
+    ):
         mx.save_gguf(tmp_path / "x.gguf", {"a": mx.zeros((2,), dtype=dtype)})
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("value", "message"),
     [
-        *(mx.ones((2, 2)), mx.array(1, dtype=mx.float16), [1, 2], None, {"a": 1}),
-        *(["a", 1], [["a"], "b"], [["a"], mx.array(1)], [None]),
+        (mx.ones((2, 2)), r"arrays must be one-dimensional, .* got shape \(2, 2\)"),
+        (mx.array(1, dtype=mx.float16), r"dtype float16 is not supported in metadata, expected"),
+        ([1, 2], r"list contains 1, expected only strings, or only arrays and lists"),
+        (None, r"got NoneType, expected an array"),
+        ({"a": 1}, r"got dict, expected an array"),
+        (["a", 1], r"list contains 'a', expected only strings, or only arrays"),
+        ([["a"], "b"], r"list contains 'b', expected only strings, or only arrays"),
+        ([["a"], mx.array(1)], r"arrays must be one-dimensional, .* got shape \(\)"),
+        ([None], r"got NoneType, expected an array"),
     ],
 )
-def test_metadata_that_cannot_be_written(value, tmp_path):
-    with pytest.raises(
-        (TypeError, ValueError), match=r"^\[save_gguf\] metadata 'k': got .*expected"
-    ):
+def test_metadata_that_cannot_be_written(value, message, tmp_path):
+    with pytest.raises((TypeError, ValueError), match=rf"^\[save_gguf\] metadata 'k': {message}"):
         mx.save_gguf(tmp_path / "x.gguf", {}, {"k": value})
     assert not list(tmp_path.iterdir())
 

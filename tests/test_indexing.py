@@ -366,13 +366,13 @@ def test_masks_of_no_elements_pick_nothing(shape, index, rng):
     [
         (
             np.array([True, False]),
-            "mask of shape (2,), expected its lengths to be those of the axes: axis 0 has size 3",
+            "mask of shape (2,) does not match axis 0 of length 3",
         ),
         (
             np.ones((3, 3), bool),
-            "mask of shape (3, 3), expected its lengths to be those of the axes: axis 1 has size 4",
+            "mask of shape (3, 3) does not match axis 1 of length 4",
         ),
-        ((slice(None), np.array([True])), "axis 1 has size 4"),
+        ((slice(None), np.array([True])), "mask of shape (1,) does not match axis 1 of length 4"),
         (np.ones((3, 4, 1), bool), "too many indices"),
     ],
 )
@@ -423,7 +423,9 @@ def test_masks_and_other_numbers_of_values(name, shape, mask, wrong):
         # A derivative with respect to no values does not depend on the assignment.
         if name == "grad of compile" and 0 in lengths:
             continue
-        with pytest.raises(ValueError, match=r"^\[index\] (a boolean mask|got values)"):
+        with pytest.raises(
+            ValueError, match=r"^\[index\] cannot (assign \d+ values|broadcast values)"
+        ):
             mx.eval(ASSIGNMENTS[name](a, mask, mx.ones(lengths)))
 
 
@@ -452,7 +454,7 @@ def test_masks_without_a_value(transform):
         values, wrong = mx.array([7.0, 8.0, 9.0, 10.0]), mx.array([7.0, 8.0, 9.0])
     want[np.array(mask)] = np.array(values).ravel()
     assert_close(to_numpy(transform(vector)(x * 1, mask, values)), want)
-    with pytest.raises(ValueError, match=r"^\[index\] a boolean mask that picks . places was"):
+    with pytest.raises(ValueError, match=r"^\[index\] cannot assign 3 values to [24] elements"):
         mx.eval(transform(vector)(x * 1, mask, wrong))
     # A mask that is not an argument has a value.
     known = mask[0]
@@ -485,7 +487,7 @@ def test_messages_name_what_was_called(dtype):
                 mx.eval(call())
             text = str(caught.value)
             assert re.match(
-                rf"\[({name}|index)\] index 77 is out of bounds for axis 0 with size 3", text
+                rf"\[({name}|index)\] index 77 is out of bounds for axis 0 of length 3", text
             ), text
 
 
@@ -544,7 +546,7 @@ def test_large_gathers_and_scatters():
 @pytest.mark.parametrize("index", [[5], mx.array([5]), [-4], np.array([7])])
 def test_a_write_to_a_place_that_is_not_there_changes_nothing(index):
     x = mx.array([1.0, 2.0, 3.0])
-    with pytest.raises(IndexError, match="out of bounds for axis 0 with size 3"):
+    with pytest.raises(IndexError, match="out of bounds for axis 0 of length 3"):
         x[index] = 1
     with pytest.raises(IndexError, match="out of bounds"):
         x[index] += 1
@@ -563,7 +565,7 @@ def test_a_write_to_a_computed_place_that_is_not_there_changes_nothing(count, dt
     for write in writes:
         for far in (places + mx.array(3, dtype), to_umber(np.arange(count) % 3 + 3, dtype)):
             m = mx.array([1.0, 2.0, 3.0])
-            with pytest.raises(IndexError, match="out of bounds for axis 0 with size 3"):
+            with pytest.raises(IndexError, match="out of bounds for axis 0 of length 3"):
                 write(m, far)
             assert m.tolist() == [1, 2, 3]
 

@@ -150,9 +150,13 @@ def test_real_numbers_are_not_holomorphic(transform):
     make = getattr(mx, transform)
     z = mx.array(1 + 1j)
     for wrong in (mx.array(1.0), mx.array(1), {"w": mx.array(1.0)}):
-        with pytest.raises(TypeError, match=r"holomorphic: got (float32|int32) for args\[0\]"):
+        with pytest.raises(
+            TypeError, match=r"complex arguments and results, got (float32|int32) for args\[0\]"
+        ):
             make(lambda x: z, holomorphic=True)(wrong)
-    with pytest.raises(TypeError, match=r"holomorphic: .*float32.*expected a complex dtype"):
+    with pytest.raises(
+        TypeError, match=r"holomorphic requires complex .*got float32 for the function's"
+    ):
         make(mx.abs, holomorphic=True)(z)
 
 
@@ -161,7 +165,9 @@ def test_auxiliary_results(jacobian):
     got, aux = jacobian(lambda x: (x * 2, {"seen": x.shape, "sum": x.sum()}), has_aux=True)(X)
     close(got, 2 * np.eye(3))
     assert (aux["seen"], aux["sum"].item()) == ((3,), 1.5)
-    with pytest.raises(TypeError, match=r"\[jac(fwd|rev)\] with has_aux.*tuple of 2.*array"):
+    with pytest.raises(
+        TypeError, match=r"\[jac(fwd|rev)\] has_aux requires .* a pair \(value, aux\), got array"
+    ):
         jacobian(lambda x: x, has_aux=True)(X)
 
 
@@ -302,7 +308,9 @@ def test_wrong_arguments():
             make(3)
         with pytest.raises(ValueError, match="argnums must not be negative, got -1"):
             make(abs, argnums=-1)
-        with pytest.raises(ValueError, match="argnums: got 2"):
+        with pytest.raises(
+            ValueError, match="argnums contains 2, but the call has 2 positional arguments"
+        ):
             make(lambda x, y: x, argnums=2)(X, Y)
         with pytest.raises(ValueError, match=r"args\[0\]\['a'\]: got float, expected only arrays"):
             make(lambda p: p["b"])({"a": 1.0, "b": X})

@@ -281,7 +281,7 @@ def test_embedding_of_places_that_hold_nothing():
         assert repr(layer) == "Embedding(7, 3, padding_idx=2)"
     for padding in (7, -8):
         with pytest.raises(
-            ValueError, match=rf"^\[Embedding\] got padding_idx {padding}, expected"
+            ValueError, match=rf"^\[Embedding\] padding_idx {padding} is out of bounds for 7"
         ):
             nn.Embedding(7, 3, padding_idx=padding)
 

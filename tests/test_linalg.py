@@ -38,7 +38,9 @@ def first(result):
 
 @pytest.mark.parametrize("name", SQUARE_ONLY)
 def test_refuses_matrices_that_are_not_square(name):
-    with pytest.raises(ValueError, match=rf"\[linalg\.{name}\] got .*shape \(4, 2, 3\), .*square"):
+    with pytest.raises(
+        ValueError, match=rf"\[linalg\.{name}\] matrices must be square, got .*\(4, 2, 3\)"
+    ):
         getattr(linalg, name)(mx.ones((4, 2, 3)))
 
 
@@ -46,16 +48,20 @@ def test_refuses_matrices_that_are_not_square(name):
 @pytest.mark.parametrize("shape", [(), (3,)])
 def test_refuses_vectors(name, shape):
     name_in_message = {"svd": "svd(vals)?"}.get(name, name)
-    with pytest.raises(ValueError, match=rf"\[linalg\.{name_in_message}\] got an array of shape"):
+    with pytest.raises(
+        ValueError, match=rf"\[linalg\.{name_in_message}\] array must have at least 2"
+    ):
         getattr(linalg, name)(mx.ones(shape))
 
 
 @pytest.mark.parametrize("name", ["solve", "solve_triangular", "lstsq"])
 def test_refuses_right_sides_of_another_length(name):
     for b in (mx.ones(3), mx.ones((3, 2)), mx.array(1.0)):
-        with pytest.raises(ValueError, match=rf"\[linalg\.{name}\] got right sides of shape"):
+        with pytest.raises(
+            ValueError, match=rf"\[linalg\.{name}\] right-hand side of shape .* does not match"
+        ):
             getattr(linalg, name)(mx.eye(2), b)
-    with pytest.raises(ValueError, match=r"\[linalg\.solve\] the batch axes"):
+    with pytest.raises(ValueError, match=r"\[linalg\.solve\] batch axes of"):
         linalg.solve(mx.zeros((2, 3, 3)), mx.zeros((4, 3, 1)))
 
 
@@ -84,14 +90,14 @@ def test_refuses_right_sides_of_another_length(name):
             r"\[linalg\.matrix_norm\] matrix norm of order 0 is",
         ),
         (lambda: linalg.cond(mx.ones((2, 2)), "no"), r"\[linalg\.cond\] got ord 'no'"),
-        (lambda: linalg.cond(mx.zeros((0, 0))), r"\[linalg\.cond\] got an array of shape"),
+        (lambda: linalg.cond(mx.zeros((0, 0))), r"\[linalg\.cond\] matrices must not be empty"),
         (lambda: linalg.cond(mx.ones((2, 3)), 1), r"\[linalg\.cond\] matrices must be square, got"),
         (lambda: linalg.eigh(mx.eye(2), "x"), r"\[linalg\.eigh\] got UPLO 'x'"),
         (lambda: linalg.eigvalsh(mx.eye(2), UPLO="up"), r"\[linalg\.eigvalsh\] got UPLO 'up'"),
         (lambda: linalg.qr(mx.eye(2), mode="full"), r"\[linalg\.qr\] got mode 'full'"),
         (
             lambda: linalg.matrix_power(mx.ones((2, 3)), 2),
-            r"\[linalg\.matrix_power\] got .*shape \(2, 3\)",
+            r"\[linalg\.matrix_power\] matrices must be square, got shape \(2, 3\)",
         ),
         (
             lambda: linalg.multi_dot([mx.eye(2)]),
@@ -103,7 +109,7 @@ def test_refuses_right_sides_of_another_length(name):
         ),
         (
             lambda: linalg.multi_dot([mx.eye(2), mx.ones(2), mx.eye(2)]),
-            r"\[linalg\.multi_dot\] got array 1 of shape \(2,\)",
+            r"\[linalg\.multi_dot\] array 1 must be a matrix, got shape \(2,\)",
         ),
         (
             lambda: linalg.cross(mx.ones(4), mx.ones(4)),
@@ -195,7 +201,7 @@ def test_arguments_of_pinv_and_svd():
         linalg.pinv(mx.eye(2), 0.1, rtol=0.1)
     for call in (linalg.svd, linalg.pinv, lambda a, **k: linalg.svd(a, compute_uv=False, **k)):
         with pytest.raises(
-            ValueError, match=r"got an array of shape \(2, 3\), expected square matrices"
+            ValueError, match=r"^\[linalg\.(svd|pinv)\] matrices must be square, got .*\(2, 3\)"
         ):
             call(mx.zeros((2, 3)), hermitian=True)
     a = mx.array([[[2.0, 0.0], [0.0, 0.5]]] * 2)
@@ -310,7 +316,9 @@ def test_ranks_by_tolerance_and_of_hermitian_matrices(rng):
     assert linalg.matrix_rank(mx.zeros((2, 0, 0)), hermitian=True).tolist() == [0, 0]
     with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] tol and rtol are the same"):
         linalg.matrix_rank(x, 0.1, rtol=0.1)
-    with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] got .*shape \(2, 3\), .*square"):
+    with pytest.raises(
+        ValueError, match=r"\[linalg\.matrix_rank\] matrices must be square, got shape \(2, 3\)"
+    ):
         linalg.matrix_rank(mx.ones((2, 3)), hermitian=True)
 
 

@@ -216,22 +216,22 @@ def test_a_group_of_one_process():
             assert mx.grad(lambda x: exchange(x).sum())(x).tolist() == [1.0, 1.0]
         assert d.all_sum(1.5).tolist() == 1.5
 
-        def refused(kind, name, call):
+        def refused(kind, name, text, call):
             try:
                 call()
             except kind as error:
-                assert str(error).startswith(f"[distributed.{name}] "), error
-                assert 0 < str(error).find("got ") < str(error).find("expected "), error
+                assert str(error).startswith(f"[distributed.{name}] {text}"), error
             else:
                 raise AssertionError(name)
 
-        refused(ValueError, "init", lambda: d.init(backend="pigeons"))
-        refused(RuntimeError, "init", lambda: d.init(strict=True))
-        refused(RuntimeError, "split", lambda: group.split(0))
-        refused(TypeError, "all_sum", lambda: d.all_sum(x, group=3))
-        refused(ValueError, "send", lambda: d.send(x, 1))
-        refused(ValueError, "recv", lambda: d.recv((2,), mx.float32, 1))
-        refused(ValueError, "recv_like", lambda: d.recv_like(x, 1))
+        alone = "a group of one process has no other process to communicate with"
+        refused(ValueError, "init", "got backend 'pigeons'", lambda: d.init(backend="pigeons"))
+        refused(RuntimeError, "init", "strict=True requires a backend", lambda: d.init(strict=True))
+        refused(RuntimeError, "split", "cannot split a group of one", lambda: group.split(0))
+        refused(TypeError, "all_sum", "group: got int, expected a", lambda: d.all_sum(x, group=3))
+        refused(ValueError, "send", alone, lambda: d.send(x, 1))
+        refused(ValueError, "recv", alone, lambda: d.recv((2,), mx.float32, 1))
+        refused(ValueError, "recv_like", alone, lambda: d.recv_like(x, 1))
         """
     )
 
@@ -505,7 +505,7 @@ def test_a_name_whose_import_is_forbidden():
         try:
             umber.mlx.install()
         except umber.mlx.MlxImportedError as error:
-            assert str(error).startswith("[umber.mlx.install] got None in sys.modules for mlx")
+            assert str(error).startswith("[umber.mlx.install] sys.modules['mlx'] is None")
         else:
             raise AssertionError
         """,

@@ -40,42 +40,94 @@ BAD_INPUT = [
     (lambda: mx.nanargmin(a(0)), ValueError, "[nanargmin]"),
     (lambda: mx.nanargmax(a(2), axis=1), AXIS, "[nanargmax]"),
     (lambda: mx.nanmedian(a(2), axis=1), AXIS, "[nanmedian]"),
-    (lambda: mx.nanmean(a(2), dtype=mx.int32), TypeError, "[nanmean] dtype: got int32"),
+    (
+        lambda: mx.nanmean(a(2), dtype=mx.int32),
+        TypeError,
+        "[nanmean] dtype must be floating-point or complex for",
+    ),
     *(
         (lambda name=name: getattr(mx, name)(a(2), where=a(3)), ValueError, f"[{name}]")
         for name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd")
     ),
-    (lambda: mx.nansum(a(2), initial=a(3)), ValueError, "[nansum] got an initial value"),
-    (lambda: mx.nanmin(a(2), where=a(2)), ValueError, "[nanmin] got a condition without"),
-    (lambda: mx.nanmax(mx.array([1, 2]), where=a(2)), ValueError, "[nanmax] got a condition"),
+    (
+        lambda: mx.nansum(a(2), initial=a(3)),
+        ValueError,
+        "[nansum] cannot broadcast initial value of shape (3,)",
+    ),
+    (
+        lambda: mx.nanmin(a(2), where=a(2)),
+        ValueError,
+        "[nanmin] a condition requires an initial value",
+    ),
+    (
+        lambda: mx.nanmax(mx.array([1, 2]), where=a(2)),
+        ValueError,
+        "[nanmax] a condition requires an initial value",
+    ),
     (lambda: mx.nanmax(a(2), where=a(3), initial=0), ValueError, "[nanmax]"),
     *(
         (
             lambda name=name: getattr(mx, name)(a(2, 3), mean=a(2)),
             ValueError,
-            f"[{name}] got a mean",
+            f"[{name}] cannot broadcast mean of shape (2,) to (2, 3)",
         )
         for name in ("var", "std", "nanvar", "nanstd")
     ),
     (lambda: mx.linspace([0, 1], [1, 2, 3], 3), ValueError, "[linspace] shapes"),
     (lambda: mx.linspace([0, 1], 5, 3, axis=2), AXIS, "[linspace]"),
     (lambda: mx.linspace(0, 5, 3, axis=1), AXIS, "[linspace]"),
-    (lambda: mx.linspace([0, 1], 5, -1), ValueError, "[linspace] got -1"),
-    (lambda: mx.linspace([0, 1j], 5, dtype=mx.float32), TypeError, "[linspace] got dtype"),
-    (lambda: mx.logspace([0, 1], 1j, dtype=mx.float32), TypeError, "[logspace] got dtype"),
+    (
+        lambda: mx.linspace([0, 1], 5, -1),
+        ValueError,
+        "[linspace] number of samples must not be negative",
+    ),
+    (
+        lambda: mx.linspace([0, 1j], 5, dtype=mx.float32),
+        TypeError,
+        "[linspace] dtype float32 cannot hold complex",
+    ),
+    (
+        lambda: mx.logspace([0, 1], 1j, dtype=mx.float32),
+        TypeError,
+        "[logspace] dtype float32 cannot hold complex",
+    ),
     (lambda: mx.logspace(0, 1, base="2"), TypeError, "[logspace] base: got str"),
     (lambda: mx.logspace([0, 1], 5, 3, axis=-3), AXIS, "[logspace]"),
-    (lambda: mx.geomspace(1, 4j, dtype=mx.float32), TypeError, "[geomspace] got dtype"),
-    (lambda: mx.geomspace([0, 1], 4), ValueError, "[geomspace] got ends"),
-    (lambda: mx.geomspace([1, 1], [4, -4]), ValueError, "[geomspace] got ends"),
-    (lambda: mx.geomspace(0j, 4), ValueError, "[geomspace] got ends"),
+    (
+        lambda: mx.geomspace(1, 4j, dtype=mx.float32),
+        TypeError,
+        "[geomspace] dtype float32 cannot hold complex",
+    ),
+    (
+        lambda: mx.geomspace([0, 1], 4),
+        ValueError,
+        "[geomspace] start and stop must be finite, non-zero",
+    ),
+    (
+        lambda: mx.geomspace([1, 1], [4, -4]),
+        ValueError,
+        "[geomspace] start and stop must be finite, non-zero",
+    ),
+    (
+        lambda: mx.geomspace(0j, 4),
+        ValueError,
+        "[geomspace] start and stop must be finite, non-zero",
+    ),
     (lambda: mx.geomspace([1, 1], 4, axis=2), AXIS, "[geomspace]"),
     (lambda: mx.take(a(3), mx.array([0]), mode="x"), ValueError, "[take] got mode 'x'"),
     (lambda: mx.take(a(0), mx.array([0]), mode="wrap"), IndexError, "[take]"),
     (lambda: mx.zeros_like(a(3), shape=-1), ValueError, "[zeros_like]"),
     (lambda: mx.full_like(a(3), a(2), shape=(4, 3)), ValueError, "[full_like]"),
-    (lambda: mx.nanvar(a(2), dtype=mx.int32), TypeError, "[nanvar] dtype: got int32"),
-    (lambda: mx.nanstd(a(2), dtype=mx.bool_), TypeError, "[nanstd] dtype: got bool"),
+    (
+        lambda: mx.nanvar(a(2), dtype=mx.int32),
+        TypeError,
+        "[nanvar] dtype must be floating-point or complex for",
+    ),
+    (
+        lambda: mx.nanstd(a(2), dtype=mx.bool_),
+        TypeError,
+        "[nanstd] dtype must be floating-point or complex for",
+    ),
     (lambda: mx.nancumsum(a(2), axis=1), AXIS, "[nancumsum]"),
     (lambda: mx.nancumprod(a(2), axis=1), AXIS, "[nancumprod]"),
     # Quantiles.
@@ -170,10 +222,18 @@ BAD_INPUT = [
     (lambda: mx.polyder(a(2), -1), ValueError, "[polyder]"),
     (lambda: mx.polyint(a(2), -1), ValueError, "[polyint]"),
     (lambda: mx.polyint(a(2), 1 << 40), ValueError, "[polyint]"),
-    (lambda: mx.polyint(a(2), 3, [1.0, 2.0]), ValueError, "[polyint] k: got"),
-    (lambda: mx.polyint(a(2), 1, a(1, 1)), ValueError, "[polyint] k: got"),
+    (
+        lambda: mx.polyint(a(2), 3, [1.0, 2.0]),
+        ValueError,
+        "[polyint] k must be a number or a one-dim",
+    ),
+    (lambda: mx.polyint(a(2), 1, a(1, 1)), ValueError, "[polyint] k must be a number or a one-dim"),
     (lambda: mx.polyfit(a(3), a(2), 1), ValueError, "[polyfit]"),
-    (lambda: mx.polyfit(a(2), a(2), 1, cov=True), ValueError, "[polyfit] cov: got 2 points"),
+    (
+        lambda: mx.polyfit(a(2), a(2), 1, cov=True),
+        ValueError,
+        "[polyfit] cov needs more points than coefficients, got 2",
+    ),
     (lambda: mx.polyfit(a(3), a(3), 1, cov="scaled"), ValueError, "[polyfit] cov: got 'scaled'"),
     (lambda: mx.polyfit(a(3), a(3), 1, cov=3), TypeError, "[polyfit] cov: got int, expected True"),
     (lambda: mx.polyfit(a(0), a(0), 1), ValueError, "[polyfit]"),
@@ -328,7 +388,7 @@ def test_dispersion_without_freedom():
 @pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
 def test_places_in_slices_of_nothing_but_nan(name):
     find = getattr(mx, name)
-    text = rf"\[{name}\] got a slice of nothing but NaN, expected at least one number"
+    text = rf"^\[{name}\] slice contains only NaN$"
     x = mx.array([[NAN, 1.0, 3.0], [NAN, NAN, NAN]])
     bad = [
         find(x, axis=1),

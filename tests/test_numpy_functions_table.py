@@ -32,7 +32,7 @@ BAD_INPUT = [
     (
         lambda: mx.ravel_multi_index((mx.array([1]),), (2,), ("wrap", "clip")),
         VALUE,
-        "[ravel_multi_index] got 2 modes for a shape of 1 axes, expected one for each",
+        "[ravel_multi_index] got 2 modes for a shape of 1 dimension",
     ),
     (lambda: mx.modf(COMPLEX), TYPE, "[modf]"),
     (lambda: mx.fix(COMPLEX), TYPE, "[trunc]"),
@@ -62,7 +62,11 @@ BAD_INPUT = [
     (lambda: mx.pad(a(0), 1, "wrap"), VALUE, "[pad]"),
     (lambda: mx.pad(a(2, 0), 1, "mean"), VALUE, "[pad]"),
     *(
-        (lambda mode=mode: mx.pad(a(2, 0), 1, mode), VALUE, "[pad] got an array of shape (2, 0)")
+        (
+            lambda mode=mode: mx.pad(a(2, 0), 1, mode),
+            VALUE,
+            "[pad] cannot pad empty axis 1 of shape (2, 0)",
+        )
         for mode in ("edge", "reflect", "symmetric", "wrap", "linear_ramp", "mean")
     ),
     (lambda: mx.pad(a(3), []), VALUE, "[pad] got 0 widths"),
@@ -77,24 +81,28 @@ BAD_INPUT = [
     (
         lambda: mx.percentile(a(3), 5, weights=a(2) + 1, method="inverted_cdf"),
         VALUE,
-        "[percentile] got weights of shape",
+        "[percentile] weights must have shape (3,), got (2,)",
     ),
     (
         lambda: mx.quantile(a(3), 0.5, weights=a(3), method="inverted_cdf"),
         VALUE,
-        "[quantile] got weights that are all zero",
+        "[quantile] weights must not all be zero",
     ),
     (
         lambda: mx.nanquantile(a(3), 0.5, weights=a(3) - 1, method="inverted_cdf"),
         VALUE,
-        "[nanquantile] got the weight -1",
+        "[nanquantile] weights must be finite and non-negative, got -1",
     ),
     (
         lambda: mx.quantile(a(3), 2.0, weights=a(3) + 1, method="inverted_cdf"),
         VALUE,
-        "[quantile] q: got 2, expected 0 to 1",
+        "[quantile] q must be between 0 and 1, got 2",
     ),
-    (lambda: mx.einsum(a(2, 2), [0, 52]), VALUE, "[einsum] got index 52"),
+    (
+        lambda: mx.einsum(a(2, 2), [0, 52]),
+        VALUE,
+        "[einsum] index 52 is out of range, expected 0 to 51",
+    ),
     (lambda: mx.einsum(a(2, 2), [0, 1], [0, 3]), VALUE, "[einsum]"),
     (lambda: mx.einsum(a(2, 2), 3), TypeError, ""),
     (lambda: mx.random.choice(5, (2,), size=(2,)), TypeError, "[choice]"),
@@ -359,14 +367,17 @@ def test_casts_to_integers_count_as_the_identity():
 
 def test_integers_that_do_not_fit_are_not_drawn():
     for low, high, dtype in ((0, 300, mx.uint8), (-5, 5, mx.uint8), (0, 2**31 + 1, mx.int32)):
-        with pytest.raises(ValueError, match=r"\[randint\] got low"):
+        message = rf"\[randint\] \[{low}, {high}\) does not fit {str(dtype).rpartition('.')[2]} \("
+        with pytest.raises(ValueError, match=message):
             mx.random.randint(low, high, (5,), dtype=dtype)
     assert mx.random.randint(0, 256, (5,), dtype=mx.uint8).dtype == mx.uint8
     assert mx.random.randint(-128, 128, (5,), dtype=mx.int8).dtype == mx.int8
     assert mx.random.randint(0, 300, (0,), dtype=mx.uint8).shape == (0,)
     assert mx.random.randint(0, 2**64 - 1, (3,), dtype=mx.uint64).shape == (3,)
     for rate, dtype in ((3e9, mx.int32), (300.0, mx.uint8), (INF, mx.int64)):
-        with pytest.raises(ValueError, match=r"\[poisson\] got rate"):
+        with pytest.raises(
+            ValueError, match=r"\[poisson\] rate \w+ is too large for u?int\d+; the maximum"
+        ):
             mx.random.poisson(rate, (3,), dtype=dtype)
     large = mx.random.poisson(mx.array([1e12, INF, 2.0]), dtype=mx.int32)
     assert large.tolist()[:2] == [2**31 - 1] * 2

@@ -311,10 +311,13 @@ def test_a_model_is_no_gradient():
     for optimizer in (optimizers.Adam(0.1), optimizers.SGD(0.1), multi):
         before = tree_flatten(gradients)
         with pytest.raises(
-            TypeError, match=r"^\[update\] got a Linear in the place of the gradients"
+            TypeError,
+            match=r"^\[update\] arguments are in the wrong order: got Linear as gradients, exp",
         ):
             optimizer.update(gradients, model)
-        with pytest.raises(TypeError, match=r"^\[apply_gradients\] got a Linear in the place of"):
+        with pytest.raises(
+            TypeError, match=r"^\[apply_gradients\] arguments are in the wrong order: got"
+        ):
             optimizer.apply_gradients(model, gradients)
         after = tree_flatten(gradients)
         assert all(a is b for (_, a), (_, b) in zip(after, before, strict=True))
@@ -367,26 +370,39 @@ def test_schedulers_of_a_rule_of_ones_own():
     for _ in range(2):
         optimizer.apply_gradients({"w": mx.ones((1,))}, {"w": mx.ones((1,))})
     assert optimizer.state["w"]["seen"].item() == 5.0
-    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] got an optimizer without ini"):
+    with pytest.raises(
+        NotImplementedError, match=r"^\[Optimizer\] the class must define init_single"
+    ):
         optimizers.Optimizer().init({"w": mx.ones((1,))})
-    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] got an optimizer without app"):
+    with pytest.raises(
+        NotImplementedError, match=r"^\[Optimizer\] the class must define apply_single"
+    ):
         optimizers.Optimizer().apply_single(mx.ones((1,)), mx.ones((1,)), {})
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: optimizers.SGD(0.1, nesterov=True), r"^\[SGD\] got momentum 0\.0 and"),
+        (
+            lambda: optimizers.SGD(0.1, nesterov=True),
+            r"^\[SGD\] nesterov requires .*got momentum 0\.0 and dampening 0\.0",
+        ),
         (
             lambda: optimizers.SGD(0.1, momentum=0.9, dampening=0.1, nesterov=True),
-            r"^\[SGD\] got momentum 0\.9 and dampening 0\.1",
+            r"^\[SGD\] nesterov requires .*got momentum 0\.9 and dampening 0\.1",
         ),
         (lambda: optimizers.Adam(0.1, betas=(1.0, 0.9)), r"^\[Adam\] got betas \(1\.0, 0\.9\)"),
         (lambda: optimizers.AdamW(0.1, betas=(0.9,)), r"^\[AdamW\] got betas"),
         (lambda: optimizers.Adamax(0.1, eps=-1), r"^\[Adamax\] got eps -1, expected at least 0"),
         (lambda: optimizers.Lion(0.1, betas=(0.9, 1.0)), r"^\[Lion\] got betas"),
-        (lambda: optimizers.Adafactor(relative_step=False), r"^\[Adafactor\] got neither a"),
-        (lambda: optimizers.MultiOptimizer([]), r"^\[MultiOptimizer\] got no optimizers, expected"),
+        (
+            lambda: optimizers.Adafactor(relative_step=False),
+            r"^\[Adafactor\] needs a learning_rate or relative_step=True",
+        ),
+        (
+            lambda: optimizers.MultiOptimizer([]),
+            r"^\[MultiOptimizer\] needs at least one optimizer",
+        ),
         (lambda: optimizers.step_decay(0.1, 0.5, 0), r"^\[step_decay\] got the step size 0"),
         (lambda: optimizers.cosine_decay(0.1, 0), r"^\[cosine_decay\] got 0 steps"),
         (lambda: optimizers.clip_grad_norm({}, -1.0), r"^\[clip_grad_norm\] got max_norm -1"),
@@ -395,7 +411,10 @@ def test_schedulers_of_a_rule_of_ones_own():
         (lambda: optimizers.AdaDelta(0.1, rho=-1), r"^\[AdaDelta\] got rho -1"),
         (lambda: optimizers.MultiOptimizer([optimizers.SGD(1)], [abs]), r"got 1 filters for 1 opt"),
         (lambda: optimizers.linear_schedule(0, 1, 0), r"^\[linear_schedule\] got 0 steps"),
-        (lambda: optimizers.join_schedules([], []), r"^\[join_schedules\] got no schedules"),
+        (
+            lambda: optimizers.join_schedules([], []),
+            r"^\[join_schedules\] needs at least one schedule",
+        ),
         (lambda: optimizers.join_schedules([abs], [3]), r"got 1 boundaries for 1 schedules"),
     ],
 )
@@ -569,8 +588,8 @@ def test_parameters_may_join_later():
 @pytest.mark.parametrize(
     ("gradients", "message"),
     [
-        ({"nope": mx.ones((2,))}, "nope is no parameter: got a gradient for it, expected"),
-        ({"layers": [{"nope": mx.ones((2,))}]}, r"layers\.0\.nope is no parameter: got a"),
+        ({"nope": mx.ones((2,))}, "nope is not a parameter, but has a gradient"),
+        ({"layers": [{"nope": mx.ones((2,))}]}, r"layers\.0\.nope is not a parameter, but has a"),
         ({"layers": [{}, {}, {}]}, "got a list of 3 gradients for layers, expected a tree"),
         ({"layers": [{"weight": mx.ones((3, 2, 2))}]}, r"layers\.0\.weight: got the shape \(3, "),
         ({"layers": [{"weight": None}]}, r"gradient for layers\.0\.weight: got NoneType"),
@@ -682,7 +701,7 @@ def test_states_that_lack_something():
         optimizers.MultiOptimizer([optimizer]).state = []
     optimizer.state = {"step": mx.array(0, mx.uint64)}
     tree = {"a": mx.ones(2)}
-    with pytest.raises(KeyError, match=r"\[apply_gradients\] got a state without 'learning_rate'"):
+    with pytest.raises(KeyError, match=r"\[apply_gradients\] state lacks 'learning_rate'"):
         optimizer.apply_gradients(tree, tree)
     assert optimizer.step.item() == 0
 
@@ -743,15 +762,15 @@ def test_states_of_parameters_that_lack_something():
     def reshaped(shape):
         return lambda path, x: [(path, mx.zeros(shape) if path.endswith("w.v") else x)]
 
-    of = r"\[apply_gradients\] the state of {} for layers\.1\.w: got "
-    lacks = of + "none of 'v', expected {}"
+    of = r"\[apply_gradients\] the state of {} for layers\.1\.w"
+    lacks = of + " lacks 'v', expected {}"
     refused(without_v, optimizers.Adam(0.1), KeyError, lacks.format("Adam", "m, v"))
     refused(without_v, optimizers.AdaDelta(0.1), KeyError, lacks.format("AdaDelta", "v, u"))
     multi = optimizers.MultiOptimizer([optimizers.Adam(0.1)])
     refused(without_v, multi, KeyError, lacks.format("Adam", "m, v"))
     # Some of these would broadcast.
     for shape in ((4,), (4, 3, 2), (1, 3, 2)):
-        message = of.format("Adam") + r"v of shape .*, expected \(3, 2\)$"
+        message = of.format("Adam") + r": got v of shape .*, expected \(3, 2\)$"
         refused(reshaped(shape), optimizers.Adam(0.1), ValueError, message)
     # A state that is whole is none of these.
     optimizer, _ = restored(lambda path, x: [(path, x)], optimizers.Adam(0.1))

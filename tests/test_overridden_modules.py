@@ -176,7 +176,9 @@ def test_weights_are_loaded_through_update(strict, tmp_path):
     assert (model.calls, *weight_and_derived(model)) == (1, [3, 4], [6, 8])
     other = Derived().load_weights(file, strict=strict)
     assert (other.calls, *weight_and_derived(other)) == (1, [3, 4], [6, 8])
-    with pytest.raises(ValueError, match=r"^\[load_weights\] got 1 parameters not in the model: v"):
+    with pytest.raises(
+        ValueError, match=r"^\[load_weights\] parameters that the model lacks \(1\): v"
+    ):
         other.load_weights([("v", X)])
     with pytest.raises(ValueError, match=r"^\[load_weights\] w: got the shape \(3,\)"):
         other.load_weights([("w", mx.ones(3))])
@@ -200,7 +202,9 @@ def test_parameters_under_names_of_their_own():
 
     model = Renamed().load_weights([("theirs.w", X)])
     assert model.w.tolist() == [2, 3]
-    with pytest.raises(ValueError, match=r"parameters not in the model: w"):
+    with pytest.raises(
+        ValueError, match=r"\[load_weights\] parameters that the model lacks \(1\): w"
+    ):
         model.load_weights([("w", X)])
 
 
@@ -220,7 +224,9 @@ def test_parameters_that_are_listed_are_those_of_strict_files():
     assert list(model.parameters()) == ["w"]
     assert list(model.trainable_parameters()) == ["w"]
     assert model.load_weights([("w", X)]).w.tolist() == [2, 3]
-    with pytest.raises(ValueError, match="parameters not in the model: fixed"):
+    with pytest.raises(
+        ValueError, match=r"\[load_weights\] parameters that the model lacks \(1\): fixed"
+    ):
         model.load_weights([("w", X), ("fixed", X)])
     assert model.load_weights([("fixed", X)], strict=False).fixed.tolist() == [2, 3]
     _, gradients = nn.value_and_grad(model, lambda x: (model.w * x * model.fixed).sum())(X)

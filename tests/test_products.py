@@ -21,42 +21,66 @@ def indices(*values):
     [
         (
             lambda: mx.gather_mm(A, A, indices(0)),
-            r"\[gather_mm\] got shapes .* last axis of the left",
+            r"\[gather_mm\] inner dimensions differ: \(5, 2, 3\) @ \(5, 2, 3\)",
         ),
         (
             lambda: mx.gather_mm(A, B, mx.array([0.0])),
-            r"\[gather_mm\] got indices of dtype float32",
+            r"\[gather_mm\] indices must be integers, not float32",
         ),
-        (lambda: mx.gather_mm(A, B, mx.array([True])), r"\[gather_mm\] got indices of dtype bool"),
+        (
+            lambda: mx.gather_mm(A, B, mx.array([True])),
+            r"\[gather_mm\] indices must be integers, not bool",
+        ),
         (
             lambda: mx.gather_mm(A, B, indices(0, 1)),
-            r"\[gather_mm\] got indices of shapes \(2,\) and",
+            r"\[gather_mm\] indices of shapes \(2,\) and \(4,\) cannot be broadcast",
         ),
-        (lambda: mx.gather_mm(mx.array(1.0), B), r"\[gather_mm\] got operands of shapes \(\)"),
-        (lambda: mx.segmented_mm(A, B, indices(0, 1)), r"\[segmented_mm\] got operands of shapes"),
+        (
+            lambda: mx.gather_mm(mx.array(1.0), B),
+            r"\[gather_mm\] operands must have at least one .*got shapes \(\) and \(4, 3, 2\)",
+        ),
+        (
+            lambda: mx.segmented_mm(A, B, indices(0, 1)),
+            r"\[segmented_mm\] operands must be matrices with .*got \(5, 2, 3\) @ \(4, 3, 2\)",
+        ),
         (
             lambda: mx.segmented_mm(A[0], B[0], mx.array([0.0, 1.0])),
-            r"got segments of dtype float32",
+            r"\[segmented_mm\] segments must be integers, not float32",
         ),
         (
             lambda: mx.segmented_mm(A[0], B[0], indices(0, 1, 2)),
-            r"expected a last axis of length 2",
+            r"\[segmented_mm\] last axis of segments must have .*got shape \(3,\)",
         ),
-        (lambda: mx.segmented_mm(A[0], B[0][:2], indices(0, 1)), r"\[segmented_mm\] got operands"),
-        (lambda: mx.block_masked_mm(A, B[:1], 0), r"\[block_masked_mm\] got block size 0"),
+        (
+            lambda: mx.segmented_mm(A[0], B[0][:2], indices(0, 1)),
+            r"\[segmented_mm\] operands must be matrices with .*got \(2, 3\) @ \(2, 2\)",
+        ),
+        (
+            lambda: mx.block_masked_mm(A, B[:1], 0),
+            r"\[block_masked_mm\] block size must be positive, got 0",
+        ),
         (lambda: mx.block_masked_mm(A[0], B[0], 1, mx.ones((3, 2))), r"mask_out of shape \(3, 2\)"),
-        (lambda: mx.block_masked_mm(mx.array(1.0), B), r"\[block_masked_mm\] got operands"),
+        (
+            lambda: mx.block_masked_mm(mx.array(1.0), B),
+            r"\[block_masked_mm\] operands must have at least .*got shapes \(\) and \(4, 3, 2\)",
+        ),
         (
             lambda: mx.hadamard_transform(mx.ones(11)),
-            r"\[hadamard_transform\] got a last axis of length 11",
+            r"\[hadamard_transform\] last axis must have length .*got 11",
         ),
         (
             lambda: mx.hadamard_transform(mx.ones(6)),
-            r"expected m \* 2\^k with m one of 1, 12, 20 and 28",
+            r"\[hadamard_transform\] last axis must have length .*got 6",
         ),
-        (lambda: mx.hadamard_transform(mx.ones((2, 0))), r"expected a last axis that is not empty"),
-        (lambda: mx.einsum_path("ij,jk", A[0]), r"\[einsum_path\] 'ij,jk' has 2 terms, got 1"),
-        (lambda: mx.einsum_path("i"), r"\[einsum_path\] got no operands"),
+        (
+            lambda: mx.hadamard_transform(mx.ones((2, 0))),
+            r"\[hadamard_transform\] last axis must not be empty, got shape \(2, 0\)",
+        ),
+        (
+            lambda: mx.einsum_path("ij,jk", A[0]),
+            r"\[einsum_path\] number of operands, 1, does not match the 2 terms",
+        ),
+        (lambda: mx.einsum_path("i"), r"\[einsum_path\] needs at least one operand"),
     ],
 )
 def test_errors(call, message):
@@ -81,13 +105,16 @@ def test_errors(call, message):
         ),
         (
             lambda: mx.segmented_mm(A[0], B[0], indices(0, 4)),
-            r"\[segmented_mm\] the segment lies outside: got 0 to 4",
+            r"\[segmented_mm\] segment \[0, 4\) is out of bounds for axis of length",
         ),
         (
             lambda: mx.segmented_mm(A[0], B[0], indices(-1, 3)),
-            r"the segment lies outside: got -1 to 3, expected",
+            r"\[segmented_mm\] segment \[-1, 3\) is out of bounds for axis of",
         ),
-        (lambda: mx.segmented_mm(A[0], B[0], mx.array([0, 2**64 - 1], mx.uint64)), r"lies outside"),
+        (
+            lambda: mx.segmented_mm(A[0], B[0], mx.array([0, 2**64 - 1], mx.uint64)),
+            r"\[segmented_mm\] segment \[0, 9223372036854775807\) is out of bounds",
+        ),
     ],
 )
 def test_indices_are_checked(call, message):

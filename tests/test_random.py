@@ -414,7 +414,9 @@ def test_integers_between_arrays():
 
 def test_empty_ranges_raise():
     for low, high in ((5, 5), (6, 5), (2**60, 2**60), (2**60 + 1, 2**60)):
-        with pytest.raises(ValueError, match=r"\[randint\] low must be less than high, got 5 and"):
+        with pytest.raises(
+            ValueError, match=rf"\[randint\] low must be less than high, got {low} and {high}"
+        ):
             mx.random.randint(low, high, (2,), dtype=mx.int64)
     assert mx.random.randint(5, 5, (0,)).shape == (0,)
 
@@ -422,10 +424,12 @@ def test_empty_ranges_raise():
 def test_seeds_are_checked():
     for bad in (-1, 2**64):
         with pytest.raises(
-            ValueError, match=r"\[random\.key\] seed must be between 0 and 2\*\*64 -"
+            ValueError, match=rf"\[random\.key\] seed must be between 0 and .*, got {bad}"
         ):
             mx.random.key(bad)
-        with pytest.raises(ValueError, match=r"\[random.seed\] got the seed"):
+        with pytest.raises(
+            ValueError, match=rf"\[random\.seed\] seed must be between 0 and .*, got {bad}"
+        ):
             mx.random.seed(bad)
     with pytest.raises(TypeError, match=r"\[random.key\]"):
         mx.random.key(1.5)
@@ -435,9 +439,9 @@ def test_seeds_are_checked():
 def test_rates_are_checked():
     with pytest.raises(ValueError, match=r"\[poisson\] rate must be non-negative, got NaN"):
         mx.random.poisson(float("nan"))
-    with pytest.raises(ValueError, match=r"\[poisson\] got a rate below zero, expected 0 or more"):
+    with pytest.raises(ValueError, match=r"\[poisson\] rate must be non-negative, got -1"):
         mx.random.poisson(-1.0)
-    with pytest.raises(ValueError, match=r"\[dirichlet\] got a parameter that is not positive"):
+    with pytest.raises(ValueError, match=r"\[dirichlet\] alpha must be positive, got -1"):
         mx.random.dirichlet(mx.full((2,), -1.0))
 
 
@@ -480,8 +484,8 @@ def test_what_is_no_state_cannot_be_assigned():
     mx.random.seed(1)
     key = mx.random.key(1).tolist()
     for wrong, error, message in [
-        (mx.random.state, ValueError, "got random.state itself.*list"),
-        (3, TypeError, "got int, expected the array of a key"),
+        (mx.random.state, ValueError, "cannot restore random.state from itself; save .*list"),
+        (3, TypeError, "got int, expected a key array"),
         ([], TypeError, "got list, expected"),
         ([mx.random.key(1)] * 2, TypeError, "got list, expected"),
         (None, TypeError, "got NoneType, expected"),
@@ -760,7 +764,7 @@ ERRORS = [
         lambda: mx.random.exponential((2,), dtype=mx.int32),
         r"\[exponential\] dtype int32 is not supported,",
     ),
-    (lambda: mx.random.gamma(-1.0), r"\[gamma\] shape parameter must be positive"),
+    (lambda: mx.random.gamma(-1.0), r"\[gamma\] shape parameter must be positive, got -1"),
     (
         lambda: mx.random.gamma(mx.ones((3,)), (2,)),
         r"\[gamma\] cannot broadcast a of shape \(3,\) to \(2,\)",
@@ -769,12 +773,15 @@ ERRORS = [
         lambda: mx.random.gamma(1.0, key=mx.zeros((3,))),
         r"\[gamma\] key must have shape \(2,\) and dtype",
     ),
-    (lambda: mx.random.beta(1.0, 0.0), r"\[beta\] parameter b must be positive"),
-    (lambda: mx.random.dirichlet(1.0), r"\[dirichlet\] got alpha without axes"),
-    (lambda: mx.random.dirichlet([1.0, -1.0]), r"\[dirichlet\] got the parameter -1"),
-    (lambda: mx.random.dirichlet([1.0, np.nan]), r"\[dirichlet\] got the parameter NaN"),
-    (lambda: mx.random.poisson(-1.0), r"\[poisson\] got a rate below zero"),
-    (lambda: mx.random.poisson(1.0, dtype=mx.complex64), r"\[poisson\] got dtype complex64"),
+    (lambda: mx.random.beta(1.0, 0.0), r"\[beta\] parameter b must be positive, got 0"),
+    (lambda: mx.random.dirichlet(1.0), r"\[dirichlet\] alpha must have at least one axis"),
+    (lambda: mx.random.dirichlet([1.0, -1.0]), r"\[dirichlet\] alpha must be positive, got -1"),
+    (lambda: mx.random.dirichlet([1.0, np.nan]), r"\[dirichlet\] alpha must be positive, got NaN"),
+    (lambda: mx.random.poisson(-1.0), r"\[poisson\] rate must be non-negative, got -1"),
+    (
+        lambda: mx.random.poisson(1.0, dtype=mx.complex64),
+        r"\[poisson\] dtype complex64 is not supported, expected integers or",
+    ),
     (lambda: mx.random.shuffle(mx.zeros((3,)), axis=2), r"\[shuffle\]"),
 ]
 

@@ -31,7 +31,7 @@ def test_range_of_large_unsigned_numbers():
 def test_range_longer_than_memory():
     with pytest.raises((ValueError, OverflowError), match=r"\[arange\]"):
         mx.arange(-(2**63), 2**63 - 1)
-    with pytest.raises(ValueError, match=r"\[arange\] got a step of zero"):
+    with pytest.raises(ValueError, match=r"\[arange\] step must be non-zero"):
         mx.arange(0, 5, 0)
 
 
@@ -89,7 +89,7 @@ def test_ranges_whose_ends_are_named(call, values, dtype):
 
 
 def test_a_range_needs_an_end():
-    with pytest.raises(TypeError, match=r"^\[arange\] got no end, expected"):
+    with pytest.raises(TypeError, match=r"^\[arange\] missing stop: call arange\(stop\)"):
         mx.arange(step=2)
 
 
@@ -229,7 +229,9 @@ def test_an_infinite_step_reaches_no_second_element(dtype):
         assert line.tolist() == want
         assert line.dtype == (dtype or mx.float32)
     for bounds in ((0, mx.inf), (0, mx.inf, mx.inf), (0, 1, mx.nan), (mx.nan, 1)):
-        with pytest.raises(ValueError, match=r"^\[arange\] got start"):
+        with pytest.raises(
+            ValueError, match=r"^\[arange\] start, stop and step must be finite, got"
+        ):
             mx.arange(*bounds)
 
 
@@ -237,7 +239,7 @@ def test_an_infinite_step_reaches_no_second_element(dtype):
     "options", [{"start": 5}, {"start": 5, "step": 2}, {"start": 5, "stop": None}]
 )
 def test_a_start_alone_is_no_range(options):
-    with pytest.raises(TypeError, match=r"^\[arange\] got a start but no stop"):
+    with pytest.raises(TypeError, match=r"^\[arange\] missing stop: call arange\(stop\)"):
         mx.arange(**options)
 
 
@@ -251,13 +253,17 @@ def test_arguments_of_arange():
         lambda: mx.arange(1, start=2),
         lambda: mx.arange(1, end=2),
     ):
-        with pytest.raises(TypeError, match=r"^\[arange\] got"):
+        with pytest.raises(
+            TypeError, match=r"^\[arange\] (got .*expected arange\(|dtype is given twice)"
+        ):
             call()
 
 
 @pytest.mark.parametrize("ends", [(1, 0), (0, 1), (-1, 0), (1.0, -0.0), ([1, 2], [0, 4]), (1, 0j)])
 def test_a_geometric_line_cannot_include_zero(ends):
-    with pytest.raises(ValueError, match=r"^\[geomspace\] got .*expected .* none of them zero"):
+    with pytest.raises(
+        ValueError, match=r"^\[geomspace\] start and stop must be finite, non-zero and of"
+    ):
         mx.geomspace(*ends, 3)
 
 
@@ -284,7 +290,7 @@ def test_whole_numbers_of_one_element(name):
             assert got == function(value)
     large = mx.array([2**64 - 1], dtype=mx.uint64)
     assert function(large) == 2**64 - 1
-    with pytest.raises(ValueError, match=rf"^\[{name}\] got an array of shape \(2,\)"):
+    with pytest.raises(ValueError, match=rf"^\[{name}\] array must have exactly one element, got"):
         function(mx.array([1.5, 2.5]))
     with pytest.raises(TypeError):
         function(mx.array(1j))

@@ -360,7 +360,9 @@ def test_an_axis_that_is_something_else_when_short(path):
 def test_slices_longer_than_the_axis_are_refused(path):
     imported = exported(path, lambda x: x[:3] * 2, mx.ones((5, 2)))
     assert imported(mx.ones((3, 2)))[0].shape == (3, 2)
-    with pytest.raises(ValueError, match=r"\[slice\] what it does at other lengths"):
+    with pytest.raises(
+        ValueError, match=r"\[slice\] the graph cannot be generalised to other lengths"
+    ):
         imported(mx.ones((2, 2)))
 
 
@@ -370,7 +372,7 @@ def test_axes_that_must_agree(path):
     )
     assert imported(mx.ones((9, 3)), mx.ones((9, 3)))[0].shape == (9, 3)
     with pytest.raises(
-        ValueError, match="axis 0: got length 5, expected 7 as argument 2, axis 0, has"
+        ValueError, match="axis 0: got length 5, expected 7, the length of argument 2, axis 0"
     ):
         imported(mx.ones((5, 3)), mx.ones((7, 3)))
     alone = exported(

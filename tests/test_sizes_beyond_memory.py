@@ -69,7 +69,7 @@ def shapeless(function):
     ],
 )
 def test_results_that_no_memory_holds_are_refused(call):
-    with pytest.raises(OverflowError, match="expected no more elements than memory can address"):
+    with pytest.raises(OverflowError, match=r"^\[[\w.]+\] .* too large to address"):
         call()
 
 
@@ -100,5 +100,5 @@ def test_sequences_without_end_are_not_collected(call, message):
 
 
 def test_what_is_deleted_from_takes_memory_for_its_places():
-    with pytest.raises(MemoryError, match=r"\[delete\] no memory"):
+    with pytest.raises(MemoryError, match=r"\[delete\] out of memory for the indices"):
         mx.delete(FLAT, mx.array([3]))

@@ -126,7 +126,9 @@ def test_divisors():
     assert mx.gcd(lowest, 0).tolist() == [-128]
     assert mx.fmod(mx.array([7, -7, -(2**31)]), mx.array([0, 2, -1])).tolist() == [0, -1, 0]
     for name in ("gcd", "lcm"):
-        with pytest.raises(TypeError, match=rf"^\[{name}\] got arrays of float32"):
+        with pytest.raises(
+            TypeError, match=rf"^\[{name}\] dtypes float32 and int32 are not supported"
+        ):
             getattr(mx, name)(mx.array(1.0), mx.array(2))
 
 
@@ -140,7 +142,7 @@ def test_bits_are_counted_in_the_absolute_value():
     "name", "erfc gammaln digamma i0 i0e i1 i1e cbrt fabs signbit frexp spacing".split()
 )
 def test_complex_numbers_are_refused(name):
-    with pytest.raises(TypeError, match=r"^\[\w+\] is not defined for"):
+    with pytest.raises(TypeError, match=rf"^\[{name}\] dtype complex64 is not supported, expected"):
         getattr(mx, name)(mx.array(1j))
 
 

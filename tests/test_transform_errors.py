@@ -62,24 +62,26 @@ def test_keyword_arguments_are_mapped_over_their_first_axis():
 
     assert mx.vmap(f)(X, p={"b": Y}, n=1).tolist() == (X * Y[:, None] + 1).tolist()
     assert mx.vmap(f, in_axes=(1,))(X.T, p={"b": Y}, n=1).tolist() == (X * Y[:, None] + 1).tolist()
-    with pytest.raises(ValueError, match=r"lengths 2 for args\[0\] and 3 for kwargs\['p'\]\['b'\]"):
+    with pytest.raises(
+        ValueError, match=r"axes differ: 2 for args\[0\] and 3 for kwargs\['p'\]\['b'\]"
+    ):
         mx.vmap(f)(X, p={"b": X.T}, n=1)
 
 
 @pytest.mark.parametrize(
     ("in_axes", "message"),
     [
-        ((0,), r"in_axes: got \(0,\) for args, which is a sequence of 2"),
-        ((0, 0, 0), r"for args, which is a sequence of 2"),
-        ({"w": 0}, r"got \{'w': 0\} for args, which is a sequence of 2"),
-        (({"v": 0}, 0), r"got \{'v': 0\} for args\[0\], which is a dict of 'w'"),
-        (({"w": 0, "v": 0}, 0), r"for args\[0\], which is a dict of 'w'"),
-        (({"w": [0]}, 0), r"got \[0\] for args\[0\]\['w'\], which is an array"),
-        ((0, {"a": 0}), r"got \{'a': 0\} for args\[1\], which is an array"),
+        ((0,), r"in_axes: \(0,\) does not match args, which is a sequence of 2"),
+        ((0, 0, 0), r"does not match args, which is a sequence of 2"),
+        ({"w": 0}, r"\{'w': 0\} does not match args, which is a sequence of 2"),
+        (({"v": 0}, 0), r"\{'v': 0\} does not match args\[0\], which is a dict of 'w'"),
+        (({"w": 0, "v": 0}, 0), r"does not match args\[0\], which is a dict of 'w'"),
+        (({"w": [0]}, 0), r"\[0\] does not match args\[0\]\['w'\], which is an array"),
+        ((0, {"a": 0}), r"\{'a': 0\} does not match args\[1\], which is an array"),
         (({"w": 2}, 0), r"axis 2 is out of bounds for args\[0\]\['w'\] of shape \(2, 3\)"),
         ((0, -2), r"axis -2 is out of bounds for args\[1\] of shape \(2,\)"),
-        ((1, 0), r"lengths 3 for args\[0\]\['w'\] and 2 for args\[1\], expected equal lengths"),
-        ((None, None), r"got no input with an axis to map over"),
+        ((1, 0), r"lengths of the mapped axes differ: 3 for args\[0\]\['w'\] and 2 for args\[1\]"),
+        ((None, None), r"needs at least one input with a mapped axis in in_axes"),
     ],
 )
 def test_wrong_axes_are_named_by_their_place(in_axes, message):
@@ -94,12 +96,12 @@ def test_other_wrong_axes():
         ):
             mx.vmap(lambda x, y: x, in_axes=axes)(X, Y)
     with pytest.raises(
-        ValueError, match=r"out_axes: got \(0, 0\) for result\[0\], which is a sequence of 1"
+        ValueError, match=r"out_axes: \(0, 0\) does not match result\[0\], which is a sequence of 1"
     ):
         mx.vmap(lambda x: ([x], x), out_axes=((0, 0), 0))(X)
     with pytest.raises(
         ValueError,
-        match=r"got None for an output that differs from lane to lane.*for result\['b'\]",
+        match=r"out_axes is None for an output that depends on the mapped axis, for result\['b'\]",
     ):
         mx.vmap(lambda x: {"a": Y, "b": x}, out_axes=None)(X)
     with pytest.raises(IndexError, match=r"for result\[1\]"):
@@ -116,15 +118,16 @@ def test_results_that_are_no_arrays():
     assert mx.vmap(lambda x: (x, None))(X)[1] is None
     for result in (None, 3.0, "no", [X.sum()], {}):
         with pytest.raises(
-            ValueError, match=r"\[grad\] the function's result: got .*, expected either a scalar"
+            ValueError,
+            match=r"\[grad\] the function must return a scalar array, or a tuple .*, got",
         ):
             mx.grad(lambda x, result=result: result)(X)
-    with pytest.raises(ValueError, match=r"\[grad\].*shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"\[grad\] the function must return .* shape \(2, 3\)"):
         mx.grad(lambda x: x)(X)
     for transform in (mx.vjp, mx.jvp):
         with pytest.raises(ValueError, match=r"outputs\[1\]: got float, expected an array"):
             transform(lambda x: (x, 1.0), [X], [X])
-        with pytest.raises(ValueError, match=r"got float from the function, expected arrays"):
+        with pytest.raises(ValueError, match=r"the function must return arrays, got float"):
             transform(lambda x: 1.0, [X], [X])
         with pytest.raises(ValueError, match=r"outputs\['a'\]: got float, expected an array"):
             transform(lambda x: {"a": 1.0}, [X], [X])
@@ -173,13 +176,15 @@ def test_wrong_arguments_of_grad_are_named_by_their_place():
         mx.grad(f)({"w": [X, 3]}, q=X)
     with pytest.raises(ValueError, match=r"kwargs\['q'\]\[0\]: got str, expected only arrays"):
         mx.grad(f, argnames="q")({"w": [X]}, q=["no"])
-    with pytest.raises(ValueError, match="argnums: got 1 for"):
+    with pytest.raises(
+        ValueError, match=r"argnums contains 1, but the call has 1 positional argument$"
+    ):
         mx.grad(f, argnums=1)({"w": [X]}, q=X)
-    with pytest.raises(ValueError, match="argnames: got 'z'"):
+    with pytest.raises(ValueError, match="argnames contains 'z', but the call has no such"):
         mx.grad(f, argnames="z")({"w": [X]}, q=X)
-    with pytest.raises(ValueError, match="argnums: got -1"):
+    with pytest.raises(ValueError, match="argnums must not be negative, got -1"):
         mx.grad(f, argnums=-1)
-    with pytest.raises(ValueError, match="argnums: got 0 twice"):
+    with pytest.raises(ValueError, match="duplicate 0 in argnums"):
         mx.grad(f, argnums=(0, 0))
 
 
@@ -273,7 +278,7 @@ def test_values_are_not_there_under_vmap_and_compile(name, read):
     with pytest.raises((ValueError, BufferError)) as caught:
         getattr(mx, name)(f)(mx.ones((1,)) if name == "vmap" else mx.array(1.0))
     text = str(caught.value)
-    assert f"inside {name}" in text
+    assert f"this array has no value: it is traced by {name}" in text
     assert "mx.where" in text
     if read not in (READS["format"], READS["list"], READS["item"]):
         assert re.search(line[0], text)
@@ -301,7 +306,7 @@ def test_an_array_that_escaped_is_reported_as_such(name):
         ):
             with pytest.raises(
                 ValueError,
-                match=rf"array escaped from {name}.*expected it among what the function returns",
+                match=rf"array escaped from {name}.* has no value; return it from the function",
             ):
                 use(escaped)
 
@@ -422,7 +427,7 @@ def test_trees_deeper_than_the_stack_of_a_thread(walk, stack, levels):
         return "walked"
 
     how = call_in_thread(stack << 10, run)
-    assert how == "walked" if levels < 10 else re.match(r"\[\w+\] got .* expected fewer", how), how
+    assert how == "walked" if levels < 10 else re.match(r"\[\w+\] .* use fewer levels", how), how
 
 
 def test_errors_of_a_call_of_the_users_function_are_the_users(tmp_path):
@@ -494,7 +499,7 @@ def test_transforms_keep_the_lines_of_the_function(call):
     ],
 )
 def test_what_has_no_value_is_told_by_the_line_that_asked(make, what):
-    with pytest.raises(ValueError, match=rf"(?s){what}.*asked for at .*:\d+") as caught:
+    with pytest.raises(ValueError, match=rf"(?s){what}.*requested at .*:\d+") as caught:
         make()
     assert "mx.where" in str(caught.value)
 
@@ -504,12 +509,12 @@ def test_axes_that_no_array_has():
         lambda: mx.vmap(lambda x: x, in_axes=10**30)(X),
         lambda: mx.vmap(lambda x: x, out_axes=-(10**30))(X),
     ):
-        with pytest.raises(mx.AxisError, match=r"\[vmap\] (in|out)_axes: got -?10{30} for "):
+        with pytest.raises(mx.AxisError, match=r"\[vmap\] (in|out)_axes: axis -?10{30} is out of"):
             call()
 
     f = mx.custom_function(lambda x: x * 2)
     f.vmap(lambda arguments, axes: (arguments[0] * 2, 5))
-    with pytest.raises(mx.AxisError, match="the vmap rule's axes: got 5"):
+    with pytest.raises(mx.AxisError, match="the vmap rule returned axis 5, which is out of bounds"):
         mx.vmap(f)(X)
 
 

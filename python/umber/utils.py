@@ -393,8 +393,8 @@ def _unflatten(items: list[tuple[str, Any]]) -> Any:
     if longest > _MAX_DIGITS or max(map(int, children)) >= len(children) + _MAX_GAPS:
         worst = max(children, key=len)
         raise ValueError(
-            f"[tree_unflatten] index {worst[:20]} is too large for {len(children)} leaves: at most "
-            f"{_MAX_GAPS} indices may be missing"
+            f"[tree_unflatten] index {worst[:20]} is too large: at most {_MAX_GAPS} indices of a "
+            f"list may be missing, got {len(children)} of them"
         )
     level: list[Any] = [{} for _ in range(max(map(int, children)) + 1)]
     for key, child in children.items():

@@ -33,7 +33,7 @@ def test_a_capsule_is_taken_over(version):
     assert capsules.name_of(source.capsule) == b"used_" + source.name
     part = array[1:]
     pending = mx.from_dlpack(made(version=version).capsule) * 2
-    with pytest.raises(BufferError, match="consumed before, expected a new one"):
+    with pytest.raises(BufferError, match="the capsule was already consumed"):
         mx.from_dlpack(source.capsule)
     assert source.deleted == 0
     del array
@@ -91,7 +91,7 @@ def test_layouts_are_shared(layout, version):
 
 def test_an_empty_tensor_needs_no_address():
     assert mx.from_dlpack(made((0,), data=None).capsule).shape == (0,)
-    with pytest.raises(BufferError, match="without an address"):
+    with pytest.raises(BufferError, match="the described memory has no address"):
         mx.from_dlpack(made((1,), data=None).capsule)
 
 
@@ -105,7 +105,7 @@ def test_memory_aligned_for_bytes_only_is_copied():
     assert array.tolist() == [0, 1, 2, 3]
     assert source.deleted == 1
     refused = made(data=start)
-    with pytest.raises(ValueError, match="not aligned: a copy is needed: got copy=False"):
+    with pytest.raises(ValueError, match="misaligned elements require a copy, but copy=False"):
         mx.from_dlpack(Producer(refused.capsule), copy=False)
     assert refused.deleted == 0
     assert capsules.name_of(refused.capsule) == PLAIN
@@ -126,37 +126,37 @@ def test_bfloat16():
 
 
 REFUSED = {
-    "float6": ({"code": 15, "bits": 6}, r"got type code 15 \(float6_e2m3fn\), 6 bits"),
-    "float4": ({"code": 17, "bits": 4}, r"float4_e2m1fn\)"),
-    "float8 of other bits": ({"code": 10, "bits": 16}, r"float8_e4m3fn\), 16 bits"),
-    "float128": ({"bits": 128}, r"got type code 2 \(float\), 128 bits"),
-    "opaque": ({"code": 3, "bits": 64}, r"opaque"),
-    "int4": ({"code": 0, "bits": 4}, r"got type code 0 \(int\), 4 bits"),
-    "lanes": ({"lanes": 2}, r"2 lanes"),
-    "no lanes": ({"lanes": 0}, r"0 lanes"),
-    "future code": ({"code": 200}, r"got type code 200 \(unknown\)"),
-    "cuda": ({"device": (2, 0)}, r"got device type 2, CUDA, expected the CPU"),
-    "metal": ({"device": (8, 0)}, r"got device type 8, Metal"),
-    "unknown device": ({"device": (99, 0)}, r"got device type 99, unknown"),
-    "no device": ({"device": (0, 0)}, r"got device type 0"),
-    "negative length": ({"shape": (-1, 2)}, r"\(-1, 2\)|\[-1, 2\]"),
-    "negative axes": ({"ndim": -1}, r"got a tensor of -1 axes, expected 0 to 64"),
-    "many axes": ({"ndim": 65}, r"got a tensor of 65 axes"),
-    "all axes": ({"ndim": 2**31 - 1}, r"got a tensor of 2147483647 axes"),
-    "no shape": ({"null_shape": True}, r"without a shape"),
-    "large": ({"shape": (2**62, 4)}, r"no more"),
-    "large product": ({"shape": (2**33, 2**33)}, r"no more"),
-    "large bytes": ({"shape": (2**61,)}, r"no more|memory"),
-    "large and empty": ({"shape": (0, 2**62, 2**62)}, r"no more"),
-    "large strides": ({"shape": (2, 2), "strides": (2**62, 1)}, r"no more than memory can address"),
-    "large reach": ({"shape": (2**20, 2), "strides": (2**45, 1)}, r"no more than memory can"),
-    "far away": ({"shape": (2, 2), "strides": (2**44, 1)}, r"memory is not there: got"),
-    "far offset": ({"byte_offset": 2**62}, r"memory is not there"),
+    "float6": ({"code": 15, "bits": 6}, r"type code 15 \(float6_e2m3fn\) with bits=6 and lanes=1"),
+    "float4": ({"code": 17, "bits": 4}, r"type code 17 \(float4_e2m1fn\)"),
+    "float8 of other bits": ({"code": 10, "bits": 16}, r"float8_e4m3fn\) with bits=16"),
+    "float128": ({"bits": 128}, r"type code 2 \(float\) with bits=128"),
+    "opaque": ({"code": 3, "bits": 64}, r"type code 3 \(opaque\)"),
+    "int4": ({"code": 0, "bits": 4}, r"type code 0 \(int\) with bits=4"),
+    "lanes": ({"lanes": 2}, r"lanes=2 are not supported"),
+    "no lanes": ({"lanes": 0}, r"lanes=0 are not supported"),
+    "future code": ({"code": 200}, r"type code 200 \(unknown\)"),
+    "cuda": ({"device": (2, 0)}, r"cannot read memory of device type 2, CUDA; pass device"),
+    "metal": ({"device": (8, 0)}, r"cannot read memory of device type 8, Metal"),
+    "unknown device": ({"device": (99, 0)}, r"cannot read memory of device type 99, unknown"),
+    "no device": ({"device": (0, 0)}, r"cannot read memory of device type 0"),
+    "negative length": ({"shape": (-1, 2)}, r"lengths must not be negative, got shape \(-1, 2\)"),
+    "negative axes": ({"ndim": -1}, r"tensor has ndim=-1, expected 0 to 64"),
+    "many axes": ({"ndim": 65}, r"tensor has ndim=65, expected 0 to 64"),
+    "all axes": ({"ndim": 2**31 - 1}, r"tensor has ndim=2147483647"),
+    "no shape": ({"null_shape": True}, r"tensor with ndim=1 has no shape"),
+    "large": ({"shape": (2**62, 4)}, r"shape .* is too large to address"),
+    "large product": ({"shape": (2**33, 2**33)}, r"shape .* is too large to address"),
+    "large bytes": ({"shape": (2**61,)}, r"shape .* is too large to address"),
+    "large and empty": ({"shape": (0, 2**62, 2**62)}, r"shape .* is too large to address"),
+    "large strides": ({"shape": (2, 2), "strides": (2**62, 1)}, r"strides .* are too large"),
+    "large reach": ({"shape": (2**20, 2), "strides": (2**45, 1)}, r"strides .* are too large"),
+    "far away": ({"shape": (2, 2), "strides": (2**44, 1)}, r"memory is not mapped: \d+ bytes at"),
+    "far offset": ({"byte_offset": 2**62}, r"memory is not mapped"),
     "offset around all memory": (
         {"byte_offset": 2**64 - 1},
-        r"byte_offset of 18446744073709551615",
+        r"byte_offset 18446744073709551615 is too large to address",
     ),
-    "before the start": ({"shape": (4,), "strides": (-(2**44),)}, r"memory is not there"),
+    "before the start": ({"shape": (4,), "strides": (-(2**44),)}, r"memory is not mapped"),
 }
 
 
@@ -166,11 +166,8 @@ def test_bad_capsules_are_refused_and_left_alone(fault, version):
     options, message = REFUSED[fault]
     source = made(version=version, **{"shape": (4,), **options})
     for copy in (None, True, False):
-        with pytest.raises(BufferError, match=message) as found:
+        with pytest.raises(BufferError, match=rf"^\[from_dlpack\] .*{message}"):
             mx.from_dlpack(Producer(source.capsule), copy=copy)
-        assert str(found.value).startswith("[from_dlpack] ")
-        assert "got " in str(found.value)
-        assert "expected" in str(found.value)
     assert capsules.name_of(source.capsule) == source.name
     gc.collect()
     assert source.deleted == 0
@@ -183,7 +180,9 @@ def test_other_major_versions_are_not_read(version):
     field = memory.address + memory.bytes - 8
     ctypes.memmove(field, (ctypes.c_uint32 * 2)(*version), 8)
     capsule = capsules.api.PyCapsule_New(field, VERSIONED, None)
-    with pytest.raises(BufferError, match=rf"got a capsule of version {version[0]}\.{version[1]}"):
+    with pytest.raises(
+        BufferError, match=rf"capsule version {version[0]}\.{version[1]} is not supported"
+    ):
         mx.from_dlpack(capsule)
     assert capsules.name_of(capsule) == VERSIONED
     memory.free()
@@ -223,7 +222,7 @@ def test_copy_is_verified():
         assert (address(array) == values.ctypes.data) == (flags == IS_COPIED)
         assert np.asarray(array).flags.writeable
     source = made(version=(1, 0), flags=IS_COPIED)
-    with pytest.raises(ValueError, match="the producer made a copy: got copy=False"):
+    with pytest.raises(ValueError, match="the producer made a copy, but copy=False"):
         mx.from_dlpack(Producer(source.capsule), copy=False)
     assert source.deleted == 0
 
@@ -245,7 +244,9 @@ def test_what_a_producer_is_asked():
 def test_memory_of_other_devices_is_asked_for_only_where_it_may_be_copied():
     cuda = Producer(made().capsule, device=(2, 0))
     for keywords in ({}, {"copy": True}, {"copy": False}, {"device": mx.cpu, "copy": False}):
-        with pytest.raises(BufferError, match=r"got device type 2, CUDA, expected the CPU"):
+        with pytest.raises(
+            BufferError, match=r"cannot read memory of device type 2, CUDA; pass device"
+        ):
             mx.from_dlpack(cuda, **keywords)
         assert cuda.asked == []
     assert mx.from_dlpack(cuda, device=mx.cpu).tolist() == [0, 1, 2, 3]
@@ -314,7 +315,9 @@ def test_an_error_inside_an_old_producer_is_told():
 
 @pytest.mark.parametrize("device", [(2**40, 0), 1, (1,), ("cpu", 0)])
 def test_a_device_that_is_none(device):
-    with pytest.raises(TypeError, match=r"^\[from_dlpack\] __dlpack_device__: got .*expected") as e:
+    with pytest.raises(
+        TypeError, match=r"^\[from_dlpack\] __dlpack_device__ returned .*, expected"
+    ) as e:
         mx.from_dlpack(Producer(made().capsule, device=device))
     assert repr(device) in str(e.value)
 

@@ -168,7 +168,7 @@ def test_a_capsule_that_cannot_say_read_only_is_alone():
     assert capsules.tensor_of(capsule).data != array.__array_interface__["data"][0]
     view[0] = 9
     assert array.tolist()[0] == 9
-    with pytest.raises(BufferError, match="seen elsewhere"):
+    with pytest.raises(BufferError, match="read-only or shared memory needs a versioned capsule"):
         array.__dlpack__(copy=False)
 
 
@@ -190,7 +190,7 @@ def test_device():
     assert (int(kind), int(index)) == (1, 0)
     assert capsules.tensor_of(pending.__dlpack__(dl_device=(1, 0))).device_type == 1
     for device in [(2, 0), (8, 0), (99, 0), (1, 1), (-1, 0)]:
-        with pytest.raises(BufferError, match=r"got \(.*expected \(1, 0\), the CPU"):
+        with pytest.raises(BufferError, match=r"export to device \(.*only to \(1, 0\), the CPU"):
             pending.__dlpack__(dl_device=device)
     with pytest.raises(OverflowError, match=r"dl_device: got \(1099511627776, 0\), expected int"):
         pending.__dlpack__(dl_device=(2**40, 0))
@@ -200,13 +200,13 @@ def test_device():
 
 @pytest.mark.parametrize("stream", [0, 1, -1, 7, 2**40])
 def test_the_cpu_has_no_streams(stream):
-    with pytest.raises(ValueError, match=rf"got stream={stream}, expected None"):
+    with pytest.raises(ValueError, match=rf"stream must be None on the CPU, got {stream}"):
         evaluated(2).__dlpack__(stream=stream)
 
 
 def test_bad_arguments():
     array = evaluated(2)
-    with pytest.raises(TypeError, match=r"got a stream of type str, expected None"):
+    with pytest.raises(TypeError, match=r"stream must be None on the CPU, got str"):
         array.__dlpack__(stream="default")
     for keywords in [{"max_version": 1}, {"dl_device": "cpu"}, {"copy": "yes"}, {"what": 1}]:
         with pytest.raises(TypeError):

@@ -110,7 +110,9 @@ def test_sources(kind):
     cast = mx.asarray(source, mx.float16)
     assert (cast.dtype, cast.tolist()) == (mx.float16, values)
     assert mx.asarray(source, mx.float16, copy=True).tolist() == values
-    with pytest.raises(ValueError, match="another dtype needs a copy: got copy=False") as found:
+    with pytest.raises(
+        ValueError, match="to another dtype requires a copy, but copy=False"
+    ) as found:
         mx.asarray(source, mx.float16, copy=False)
     assert isinstance(found.value, BufferError)
     on_device = mx.asarray(source, device=mx.cpu)
@@ -150,7 +152,7 @@ def test_copy_false_where_only_a_copy_would_do():
         VALUES.astype(">f4"),
         np.frombuffer(bytes(9), np.uint8)[1:].view(np.float32),
     ):
-        with pytest.raises(ValueError, match=r"^\[asarray\] .*: got copy=False, expected") as found:
+        with pytest.raises(ValueError, match=r"^\[asarray\] .* a copy, but copy=False") as found:
             mx.asarray(source, copy=False)
         assert isinstance(found.value, BufferError)
     assert mx.asarray(OldMethod()).tolist() == VALUES.tolist()
@@ -191,7 +193,9 @@ def test_elements_without_a_dtype(kind, make):
     source, named = NOT_NUMBERS[kind]
     before = source.flags.writeable
     name = make.__name__
-    with pytest.raises(TypeError, match=rf"^\[{name}\] .*got .*{named}.*expected"):
+    with pytest.raises(
+        TypeError, match=rf"^\[{name}\] elements of type .*{named}.* are not supported"
+    ):
         make(source)
     assert source.flags.writeable == before
 
@@ -199,9 +203,9 @@ def test_elements_without_a_dtype(kind, make):
 def test_other_small_floats():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     source = np.zeros(3, ml_dtypes.float4_e2m1fn)
-    with pytest.raises(TypeError, match="got float4_e2m1fn, expected"):
+    with pytest.raises(TypeError, match="elements of type float4_e2m1fn are not supported"):
         mx.asarray(source)
-    with pytest.raises(TypeError, match="expected"):
+    with pytest.raises(TypeError, match="float4_e2m1fn are not supported"):
         mx.from_numpy(source)
     assert source.flags.writeable
     assert address(mx.asarray(source.view(np.uint8))) == source.ctypes.data
@@ -258,7 +262,7 @@ def test_float8_in_capsules(name):
 
 def test_float8_without_ml_dtypes(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
-    with pytest.raises(TypeError, match=r"got float8_e5m2, expected ml_dtypes to be installed"):
+    with pytest.raises(TypeError, match=r"NumPy has no dtype float8_e5m2; install ml_dtypes"):
         np.asarray(mx.ones(2, dtype=mx.float8_e5m2))
 
 
@@ -267,7 +271,7 @@ def test_buffers_without_a_dtype():
         _fields_ = (("a", ctypes.c_int), ("b", ctypes.c_double))
 
     for source in (arrays.array("u", "ab"), (Pair * 2)(), (ctypes.c_void_p * 2)()):
-        with pytest.raises(TypeError, match=r"^\[asarray\] .*got a buffer of format '.+expected"):
+        with pytest.raises(TypeError, match=r"^\[asarray\] buffer format '.+ is not supported"):
             mx.asarray(source)
     released = memoryview(b"ab")
     released.release()
@@ -296,13 +300,13 @@ def test_a_copy_that_memory_cannot_hold():
 
 def test_bad_interfaces():
     for changes, message in [
-        ({"shape": (-1,)}, "negative dimension"),
-        ({"shape": (2**62, 8)}, "no more"),
-        ({"strides": (4, 4)}, "2 strides and a shape of 1 axes"),
-        ({"strides": (2**62,)}, "memory"),
-        ({"typestr": "<f3"}, "got <f3, expected"),
-        ({"data": (8, True)}, "memory is not there"),
-        ({"data": bytes(8)}, "reach outside of the memory: got 24 bytes"),
+        ({"shape": (-1,)}, r"lengths must not be negative, got shape \(-1,\)"),
+        ({"shape": (2**62, 8)}, "is too large to address"),
+        ({"strides": (4, 4)}, "2 strides for 1 axes, expected one per axis"),
+        ({"strides": (2**62,)}, r"strides .* are too large to address"),
+        ({"typestr": "<f3"}, "elements of type <f3 are not supported"),
+        ({"data": (8, True)}, "memory is not mapped"),
+        ({"data": bytes(8)}, "reach outside the memory: 24 bytes"),
         ({"data": bytes(24), "offset": 4}, "reach outside"),
         ({"data": bytes(24), "strides": (-4,)}, "reach outside"),
     ]:
@@ -313,7 +317,7 @@ def test_bad_interfaces():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        *(({field: None}, f"without '{field}'") for field in ("typestr", "shape", "data")),
+        *(({field: None}, f"lacks '{field}'") for field in ("typestr", "shape", "data")),
         ({"typestr": 4}, r"\['typestr'\]: got 4"),
         ({"shape": "ab"}, r"\['shape'\]: got 'ab'"),
         ({"strides": [4]}, r"\['strides'\]: got \[4\]"),
@@ -443,13 +447,13 @@ def test_bfloat16_of_the_other_byte_order():
     for make in (mx.asarray, mx.array):
         array = make(swapped)
         assert (array.dtype, array.tolist()) == (mx.bfloat16, [1.5, -2.0, 3.0])
-    with pytest.raises(ValueError, match="bytes are in the other order"):
+    with pytest.raises(ValueError, match="foreign byte order requires a copy, but copy=False"):
         mx.asarray(swapped, copy=False)
 
 
 def test_bfloat16_without_ml_dtypes(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
-    with pytest.raises(TypeError, match=r"got bfloat16, expected ml_dtypes to be installed"):
+    with pytest.raises(TypeError, match=r"NumPy has no dtype bfloat16; install ml_dtypes"):
         np.asarray(mx.ones(2, dtype=mx.bfloat16))
 
 
@@ -469,7 +473,9 @@ def test_array_method():
     assert copied.flags.writeable
     assert address(copied) != address(x)
     for dtype in (np.float64, "int32"):
-        with pytest.raises(ValueError, match="another dtype needs a copy: got copy=False") as found:
+        with pytest.raises(
+            ValueError, match="to another dtype requires a copy, but copy=False"
+        ) as found:
             x.__array__(dtype, copy=False)
         assert isinstance(found.value, BufferError)
     assert np.array(x, copy=False).ctypes.data == address(x)
@@ -515,7 +521,9 @@ def test_cuda():
         }
 
     for make in (mx.asarray, mx.array):
-        with pytest.raises(BufferError, match="got __cuda_array_interface__ alone, expected"):
+        with pytest.raises(
+            BufferError, match="has only __cuda_array_interface__, expected memory of"
+        ):
             make(OnDevice())
 
 

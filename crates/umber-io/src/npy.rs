@@ -20,10 +20,10 @@ pub fn read(source: &Source) -> Result<Array> {
     source.named(|| match content(source)? {
         NpyContent::Array(array) => Ok(array),
         NpyContent::Text(_) => {
-            bail!(Type, "string elements are not supported")
+            bail!(Type, "npy files with strings are not supported")
         }
         NpyContent::Foreign(what) => {
-            bail!(Type, "npy elements of {what} are not supported")
+            bail!(Type, "npy files with {what} are not supported")
         }
     })
 }
@@ -52,7 +52,7 @@ pub(crate) enum NpyContent {
 pub(crate) fn content(source: &Source) -> Result<NpyContent> {
     let start = source.bytes(0..source.length().min(12))?;
     let Some(range) = npy_header::text_range(&start)? else {
-        bail!(Value, "{} bytes are too short for an npy file", source.length());
+        bail!(Value, "{} bytes are too few for an npy file", source.length());
     };
     let begin = range.end;
     let header = npy_header::parse(&source.bytes(range)?)?;
@@ -109,7 +109,10 @@ fn texts(
     } else {
         texts.collect::<Option<_>>().map(Value::Texts)
     };
-    Ok(value.map_or_else(|| NpyContent::Foreign("texts that are no Unicode".to_owned()), NpyContent::Text))
+    Ok(value.map_or_else(
+        || NpyContent::Foreign("strings that are not valid Unicode".to_owned()),
+        NpyContent::Text,
+    ))
 }
 
 /// Decode a string, if it is valid.

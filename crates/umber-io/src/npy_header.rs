@@ -38,7 +38,11 @@ pub(crate) fn text_range(start: &[u8]) -> Result<Option<std::ops::Range<usize>>>
         }
         _ => return Ok(None),
     };
-    ensure!(length <= MAX_HEADER, Value, "npy header of {length} bytes; the maximum is {MAX_HEADER}");
+    ensure!(
+        length <= MAX_HEADER,
+        Value,
+        "an npy header of {length} bytes exceeds the maximum of {MAX_HEADER}"
+    );
     Ok(Some(begin..begin + length))
 }
 
@@ -80,7 +84,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Header> {
     else {
         bail!(
             Value,
-            "npy header {:?} lacks a key, expected descr, fortran_order and shape",
+            "npy header {:?} is invalid, expected descr, fortran_order (a bool) and shape (a tuple)",
             String::from_utf8_lossy(&text[..text.len().min(200)])
         );
     };
@@ -176,13 +180,13 @@ impl Parser<'_> {
             let digits = std::str::from_utf8(self.word()).unwrap_or_default();
             let Ok(length) = digits.strip_suffix('L').unwrap_or(digits).parse() else {
                 let got = String::from_utf8_lossy(&self.text[begin..self.text.len().min(begin + 40)]);
-                bail!(Value, "npy header has length {got:?}, expected a non-negative integer");
+                bail!(Value, "shape in npy header contains {got:?}, expected a non-negative integer");
             };
             lengths.push(length);
             if !self.skips(b',') {
                 self.expect(b')')?;
                 // Without a comma the parentheses do not make a tuple.
-                ensure!(lengths.len() > 1, Value, "npy header has shape ({length}), expected ({length},)");
+                ensure!(lengths.len() > 1, Value, "shape in npy header is ({length}), expected ({length},)");
                 break;
             }
         }
@@ -234,7 +238,7 @@ fn element_of(typestr: &str) -> Element {
     match (kind, rest.parse::<usize>()) {
         (Some('U'), Ok(characters)) => Element::Text { characters, width: 4 },
         (Some('S' | 'a'), Ok(characters)) => Element::Text { characters, width: 1 },
-        (Some('O'), _) => Element::Foreign("pickled Python objects, which may run any code".to_owned()),
+        (Some('O'), _) => Element::Foreign("pickled Python objects (which may run any code)".to_owned()),
         (Some('M' | 'm'), _) => Element::Foreign("dates or spans of time".to_owned()),
         _ => Element::Foreign(format!("elements of type {typestr:?}")),
     }

@@ -67,7 +67,7 @@ pub fn read(source: &Source) -> Result<Contents> {
 fn read_member(source: &Source, member: &Member, all: &[Member], contents: &mut Contents) -> Result<()> {
     let short = member.name.strip_suffix(SUFFIX);
     if short.is_none() && !member.begins_with(source, npy_header::MAGIC)? {
-        contents.others.push((member.name.clone(), "no npy file".to_owned()));
+        contents.others.push((member.name.clone(), "not an npy file".to_owned()));
         return Ok(());
     }
     let name = short.filter(|short| all.iter().all(|other| other.name != *short)).unwrap_or(&member.name);
@@ -95,14 +95,10 @@ fn without_arrays(members: &[Member], others: &[(String, String)]) -> Error {
         return error!(Value, "zip archive is empty, expected an npz file with an array");
     }
     let shown: Vec<_> =
-        others.iter().take(MAX_SHOWN).map(|(name, what)| format!("'{name}', {what}")).collect();
-    let ellipsis = if others.len() > MAX_SHOWN { "; …" } else { "" };
-    error!(
-        Value,
-        "none of the {} members of the zip archive is an array ({}{ellipsis})",
-        members.len(),
-        shown.join("; ")
-    )
+        others.iter().take(MAX_SHOWN).map(|(name, what)| format!("'{name}' ({what})")).collect();
+    let more =
+        if others.len() > MAX_SHOWN { format!(", … ({} members)", members.len()) } else { String::new() };
+    error!(Value, "no member of the zip archive is an array: {}{more}", shown.join(", "))
 }
 
 /// Write arrays to a file atomically.

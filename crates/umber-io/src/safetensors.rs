@@ -87,7 +87,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
                 let (mut entries, mut names) = (Vec::new(), HashSet::new());
                 while let Some(name) = map.next_key::<String>()? {
                     if !names.insert(name.clone()) {
-                        return Err(de::Error::custom(format!("'{name}' stands there twice")));
+                        return Err(de::Error::custom(format!("duplicate name '{name}'")));
                     }
                     entries.push((name, map.next_value()?));
                 }
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Header {
                 let mut names = HashSet::new();
                 while let Some(name) = map.next_key::<String>()? {
                     if !names.insert(name.clone()) {
-                        return Err(de::Error::custom(format!("'{name}' stands there twice")));
+                        return Err(de::Error::custom(format!("duplicate name '{name}'")));
                     }
                     if name == METADATA {
                         let texts: Option<Unique<String>> = map.next_value()?;
@@ -157,18 +157,18 @@ pub fn read(source: &Source) -> Result<Contents> {
 /// The offset at which the header ends and the tensors begin.
 fn header_end(source: &Source) -> Result<usize> {
     let Ok(start) = <[u8; 8]>::try_from(&*source.bytes(0..source.length().min(8))?) else {
-        bail!(Value, "{} bytes are too short for a safetensors file, expected at least 8", source.length());
+        bail!(Value, "{} bytes are too few for a safetensors file, expected at least 8", source.length());
     };
     let length = usize::try_from(u64::from_le_bytes(start)).unwrap_or(usize::MAX);
     ensure!(
         length <= MAX_SAFETENSORS_HEADER || length > source.length() - 8,
         Value,
-        "header of {length} bytes; the format's maximum is {MAX_SAFETENSORS_HEADER}"
+        "a header of {length} bytes exceeds the format's maximum of {MAX_SAFETENSORS_HEADER}"
     );
     ensure!(
         length <= source.length() - 8,
         Value,
-        "header of {length} bytes in a file of {}: not a safetensors file, or truncated",
+        "not a safetensors file, or truncated: a header of {length} bytes does not fit in a file of {} bytes",
         source.length()
     );
     Ok(8 + length)
@@ -192,20 +192,24 @@ fn check_offsets(entries: &mut [(String, Entry)], length: usize) -> Result<()> {
         );
         at = end;
     }
-    ensure!(at == length as u64, Value, "{length} bytes of data, expected {at} by the header");
+    ensure!(at == length as u64, Value, "got {length} bytes of data, expected {at} by the header");
     Ok(())
 }
 
 fn tensor(source: &Source, begin: usize, entry: &Entry) -> Result<Array> {
     let Some(dtype) = dtype_of(&entry.dtype) else {
-        bail!(Type, "elements of {:?} are not supported", entry.dtype.chars().take(40).collect::<String>());
+        bail!(
+            Type,
+            "elements of type {:?} are not supported",
+            entry.dtype.chars().take(40).collect::<String>()
+        );
     };
     let shape = shape_of(&entry.shape)?;
     let (from, to) = entry.data_offsets;
     ensure!(
         (shape.size() as u64).checked_mul(dtype.size() as u64) == Some(to - from),
         Value,
-        "{} bytes for shape {shape} and dtype {dtype}, expected {}",
+        "got {} bytes for shape {shape} and dtype {dtype}, expected {}",
         to - from,
         shape.size().saturating_mul(dtype.size())
     );
@@ -235,7 +239,7 @@ fn prepare<'a>(
         let Some(dtype_name) = name_of(array.dtype()) else {
             bail!(
                 Type("save_safetensors"),
-                "'{name}': dtype {} is not supported by the format",
+                "'{name}': dtype {} is not supported by the safetensors format; save view(uint8)",
                 array.dtype()
             );
         };
@@ -262,7 +266,7 @@ fn prepare<'a>(
     ensure!(
         text.len() <= MAX_SAFETENSORS_HEADER,
         Value("save_safetensors"),
-        "names, shapes and metadata of {} bytes; the maximum is {MAX_SAFETENSORS_HEADER}",
+        "names, shapes and metadata take {} bytes; the format's maximum is {MAX_SAFETENSORS_HEADER}",
         text.len()
     );
     let mut bytes = (text.len() as u64).to_le_bytes().to_vec();

@@ -52,13 +52,13 @@ fn foreign(start: &[u8]) -> Content {
     let begins = |word: &[u8]| text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
     let (name, advice) = match start {
         // Protocols 2 to 5; the first opcode of a checkpoint pushes the magic number (LONG1) or a collection.
-        [0x80, 2..=5, ..] => ("a pickle, perhaps an old PyTorch checkpoint", SAVE_FROM_PYTORCH),
+        [0x80, 2..=5, ..] => ("a pickle (perhaps an old PyTorch checkpoint)", SAVE_FROM_PYTORCH),
         [0x89, b'H', b'D', b'F', ..] => ("an HDF5 file", CONVERT),
         [b'P', b'A', b'R', b'1', ..] => ("a Parquet file", CONVERT),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => ("an Arrow file", CONVERT),
         [b'M', b'A', b'T', b'L', b'A', b'B', ..] => ("a MATLAB file", CONVERT),
         [b'l' | b'f', b'm', b'g', b'g', ..] | [b't', b'j', b'g', b'g', ..] => {
-            ("a GGML file, the format before GGUF", "convert it to GGUF")
+            ("a GGML file (the predecessor of GGUF)", "convert it to GGUF")
         }
         [0x89, b'P', b'N', b'G', ..] => ("a PNG image", CONVERT),
         [0xff, 0xd8, 0xff, ..] => ("a JPEG image", CONVERT),
@@ -69,10 +69,10 @@ fn foreign(start: &[u8]) -> Content {
         [b'7', b'z', 0xbc, 0xaf, ..] => ("a 7z archive", UNPACK),
         _ if start.get(257..262) == Some(b"ustar") => ("a tar archive", UNPACK),
         _ if begins(b"version https://git-lfs") => {
-            ("a Git LFS pointer, which stands for a file that was not downloaded", "run git lfs pull")
+            ("a Git LFS pointer (the file itself was not downloaded)", "run git lfs pull")
         }
         _ if begins(b"<!doctype html") || begins(b"<html") => ("an HTML page", DOWNLOAD),
-        _ if begins(b"{") || begins(b"[") => ("a JSON text", CONVERT),
+        _ if begins(b"{") || begins(b"[") => ("a JSON file", CONVERT),
         _ => return Content::Unknown,
     };
     Content::Foreign(name, advice)

@@ -225,7 +225,13 @@ impl Source {
 
 fn check_is_file(metadata: &Metadata, name: &str) -> Result<()> {
     let kind = metadata.file_type();
-    let got = if kind.is_fifo() { "a pipe" } else { "something that is no file" };
+    let got = if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_dir() {
+        "a directory"
+    } else {
+        "not a regular file"
+    };
     ensure!(kind.is_file(), Io("load"), "{name} is {got}, expected a file or a binary file object");
     Ok(())
 }

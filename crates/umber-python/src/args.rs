@@ -10,6 +10,7 @@ use umber_core::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;
+use crate::error_text::shortened;
 use crate::streams::{PyDevice, PyDeviceType, PyStream, PyThreadLocalStream};
 
 /// An array, or a Python number whose dtype depends on the other operand (a weakly typed scalar).
@@ -95,10 +96,9 @@ fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(Scalar::Int(value));
     }
-    object
-        .extract::<u64>()
-        .map(Scalar::UInt)
-        .map_err(|_| PyOverflowError::new_err("integer does not fit any dtype (-2**63..2**64 - 1)"))
+    object.extract::<u64>().map(Scalar::UInt).map_err(|_| {
+        PyOverflowError::new_err(format!("{} does not fit any dtype (-2**63..2**64 - 1)", shortened(object)))
+    })
 }
 
 impl Operand {
@@ -324,7 +324,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
                 let mut ints = Ints(SmallVec::new());
                 for item in items {
                     if ints.0.len() == MAX_INTS {
-                        return Err(PyValueError::new_err(format!("more than {MAX_INTS} integers")));
+                        return Err(PyValueError::new_err(format!("got more than {MAX_INTS} integers")));
                     }
                     ints.0.push(index(&item?)?);
                 }

@@ -146,7 +146,7 @@ fn floats_of(list: &Bound<'_, PyList>) -> PyResult<Option<Vec<f32>>> {
 }
 
 fn no_memory() -> PyErr {
-    PyMemoryError::new_err("[array] no memory for the numbers of the nested lists")
+    PyMemoryError::new_err("[array] out of memory for the numbers of the nested lists")
 }
 
 /// An array with a copy of these bytes.

@@ -161,7 +161,7 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
     // a recorded line: the current line is the one that called it.
     let error = match error.kind() {
         ErrorKind::NoValue => match origin() {
-            Some(line) => error.with_note(format!("\nasked for at {line}")),
+            Some(line) => error.with_note(format!("\nrequested at {line}")),
             None => error,
         },
         _ if names_lines() && error.origin().is_none() => error.recorded_at(origin().as_ref()),

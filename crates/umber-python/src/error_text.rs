@@ -352,12 +352,10 @@ fn reason<'a>(
     if text == "out of range integral type conversion attempted" && !value.is_instance_of::<PyInt>() {
         return format!("got {}, expected integers", shortened(value)).into();
     }
-    if let Some(range) = text.strip_prefix("integer does not fit ") {
-        return format!("{} does not fit {range}", shortened(value)).into();
-    }
     if error.is_instance_of::<PyOverflowError>(py)
         && value.is_instance_of::<PyInt>()
         && !text.contains("got ")
+        && !text.contains(" does not fit ")
     {
         return format!("{} is out of range", shortened(value)).into();
     }

@@ -30,7 +30,8 @@ pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
     // Later traversals visit the same levels and may use larger stack frames than this one.
     if !can_descend(depth) {
         return Err(PyRecursionError::new_err(
-            "[tree] lists, tuples and dicts are nested too deep for the stack of their thread",
+            "[tree] lists, tuples and dicts are nested too deep for the stack of this thread; use fewer levels, or a larger \
+             threading.stack_size",
         ));
     }
     Ok(())

@@ -279,7 +279,8 @@ pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
     ensure!(
         (0..ndim as i64).contains(&shifted),
         Axis(op),
-        "axis {axis} is out of bounds for {ndim} dimensions"
+        "axis {axis} is out of bounds for {ndim} {}",
+        if ndim == 1 { "dimension" } else { "dimensions" }
     );
     Ok(shifted as usize)
 }

@@ -305,7 +305,7 @@ class Optimizer:
             )
         for name, value in new.items():
             if name not in state:
-                return KeyError(f"{subject} lacks {name!r}")
+                return KeyError(f"{subject} lacks {name!r}, expected {', '.join(new)}")
             if getattr(state[name], "shape", None) != value.shape:
                 got = getattr(state[name], "shape", type(state[name]).__name__)
                 return ValueError(f"{subject}: got {name} of shape {got}, expected {value.shape}")

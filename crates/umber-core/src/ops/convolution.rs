@@ -284,7 +284,7 @@ fn check_channels(op: &str, x: &Array, weight: &Array, groups: i64) -> Result<us
     ensure!(
         channels_per_group == channels / group_count,
         Value(op),
-        "input of shape {} and weight of shape {} with {group_count} groups: weight must have {} input channels \
+        "input of shape {} and weight of shape {} with groups={group_count}: weight must have {} input channels \
          per group",
         x.shape(),
         weight.shape(),
@@ -317,8 +317,8 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
     ensure!(
         positions >= extent,
         Value(op),
-        "kernel spans {extent} elements along spatial axis {i}, but the padded input has {positions} (shapes \
-         {x} and {weight})"
+        "kernel extent {extent} along spatial axis {i} exceeds the padded input length {positions} (shapes {x} \
+         and {weight})"
     );
     Ok(())
 }

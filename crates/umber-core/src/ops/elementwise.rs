@@ -37,17 +37,20 @@ pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     rules::binary(kind, a, b)
 }
 
-/// The names of the dtype families that `supports` accepts, joined by "or".
+/// The names of the dtype families that `supports` accepts, as a list with "or" before the last.
 fn families(supports: impl Fn(DType) -> bool) -> String {
     let named: [(&str, DType); 4] = [
         ("bool", DType::Bool),
         ("integers", DType::Int32),
-        ("real floating point numbers", DType::Float32),
+        ("real floating-point numbers", DType::Float32),
         ("complex numbers", DType::Complex64),
     ];
     let supported: Vec<&str> =
         named.iter().filter(|(_, dtype)| supports(*dtype)).map(|(name, _)| *name).collect();
-    supported.join(" or ")
+    match supported.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => supported.concat(),
+    }
 }
 
 /// The doc example of a function in a table: the input, and the expected elements of the result with their Rust type.

@@ -188,7 +188,7 @@ pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array
             ensure!(
                 fits,
                 Value("polyint"),
-                "k must be a number or have {order} elements, got shape {}",
+                "k must be a number or a one-dimensional array of length {order} or more, got shape {}",
                 k.shape()
             );
             let k = reshape(&cast_constant(k, dtype)?, [k.size()])?;

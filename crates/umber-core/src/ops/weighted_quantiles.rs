@@ -29,14 +29,14 @@ fn broadcast_weights(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Re
     if weights.shape() == a.shape() {
         return Ok(weights);
     }
-    let lengths: Vec<usize> = axes.iter().map(|&axis| a.shape()[axis]).collect();
+    let lengths = Shape::from(axes.iter().map(|&axis| a.shape()[axis]).collect::<Vec<_>>());
     ensure!(
-        weights.shape()[..] == lengths[..],
+        *weights.shape() == lengths,
         Value(op),
-        "weights must have shape {1} or {2}, got {0}",
-        weights.shape(),
+        "weights must have shape {}{}, got {}",
         a.shape(),
-        Shape::from(lengths)
+        if lengths == *a.shape() { String::new() } else { format!(" or {lengths}") },
+        weights.shape()
     );
     let aligned: Shape =
         (0..a.ndim()).map(|axis| if axes.contains(&axis) { a.shape()[axis] } else { 1 }).collect();

@@ -133,7 +133,7 @@ fn kept_bytes(program: &Program, values: &[Option<Array>]) -> Vec<usize> {
             _ => None,
         };
         for _ in 0..step.outputs {
-            let own = values[bytes.len()].as_ref().map_or(0, |array| array.nbytes());
+            let own = values[bytes.len()].as_ref().map_or(0, Array::nbytes);
             bytes.push(source.unwrap_or(own));
         }
     }

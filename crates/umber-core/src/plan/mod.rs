@@ -503,10 +503,11 @@ impl PlanStep {
             Err(error!(Runtime(name), "the kernel failed: {text}"))
         });
         result.map_err(|error| {
-            if error.op() != Some(crate::memory::allocator::OP) {
-                return error.or_op(name);
+            if error.op() == Some(crate::memory::allocator::OP) {
+                error.with_op(name)
+            } else {
+                error.or_op(name)
             }
-            error.with_op(name).map_detail(|fault| format!("no memory for the result: {fault}"))
         })
     }
 }

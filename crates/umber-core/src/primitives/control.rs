@@ -111,11 +111,11 @@ pub(crate) fn check_count(count: i64, values: u64, surplus: Surplus) -> Result<(
     ensure!(
         fits,
         Value("index"),
-        "cannot assign {values} values to {count} elements selected by a boolean mask, expected {} or a \
-         single value",
+        "cannot assign {values} values to {count} elements selected by a boolean mask, expected {}{count} \
+         values, or a single one",
         match surplus {
-            Surplus::Refused => "as many",
-            Surplus::Ignored => "at least as many",
+            Surplus::Refused => "",
+            Surplus::Ignored => "at least ",
         }
     );
     Ok(())

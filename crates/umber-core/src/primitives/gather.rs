@@ -186,7 +186,10 @@ pub(crate) fn named(op: &str, error: Error) -> Error {
     }
     // The caller gave the start of a window, not the indices that the kernel reports.
     if matches!(op, "slice" | "slice_update") {
-        return error!(Index(op), "slice is out of bounds, expected 0 <= start <= length - size");
+        return error!(
+            Index(op),
+            "start is out of bounds, expected 0 <= start <= length - size along each axis"
+        );
     }
     error.or_op(op)
 }

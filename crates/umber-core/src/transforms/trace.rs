@@ -136,7 +136,7 @@ pub(super) fn check_is_real(
     ensure!(
         expected.is_complex() || !got.is_complex(),
         Value(op),
-        "{what} {i} must be real, like {expected}{suffix}, not {got}"
+        "{what} {i} must have a real dtype, such as {expected}{suffix}, not {got}"
     );
     Ok(())
 }

@@ -50,16 +50,16 @@ impl Kind {
             13 => Kind::Blocks(Q5K),
             14 => Kind::Blocks(Q6K),
             15 => Kind::Blocks(Q8K),
-            16..=23 | 29 => return Err("of the IQ family"),
+            16..=23 | 29 => return Err("IQ family"),
             24 => Kind::Plain(DType::Int8),
             25 => Kind::Plain(DType::Int16),
             26 => Kind::Plain(DType::Int32),
             27 => Kind::Plain(DType::Int64),
             28 => Kind::Plain(DType::Float64),
             30 => Kind::Plain(DType::BFloat16),
-            34 | 35 => return Err("of the TQ family"),
+            34 | 35 => return Err("TQ family"),
             39 => return Err("MXFP4"),
-            _ => return Err("that is none of the format"),
+            _ => return Err("unknown"),
         })
     }
 

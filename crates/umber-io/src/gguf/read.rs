@@ -120,7 +120,7 @@ fn list(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value> {
     ensure!(
         count <= cursor.remaining() as u64,
         Value,
-        "list of {count} values does not fit {} bytes",
+        "a list of {count} values does not fit in the remaining {} bytes",
         cursor.remaining()
     );
     if let Some(dtype) = dtype_of(kind) {
@@ -197,7 +197,7 @@ impl Info {
             Ok(kind) => kind,
             Err(what) => bail!(
                 Type,
-                "tensor type {number}, {what}, is not supported, expected plain numbers, Q4_0 to Q8_1 or \
+                "tensor type {number} ({what}) is not supported, expected plain numbers, Q4_0 to Q8_1 or \
                  Q2_K to Q8_K"
             ),
         };

@@ -58,7 +58,11 @@ fn typed<'a>(key: &str, entry: &'a Value) -> Result<Cow<'a, Value>> {
 fn kind_of(array: &Array) -> Result<u32> {
     match NUMBERS.iter().find(|(_, dtype)| *dtype == array.dtype()) {
         Some(&(kind, _)) => Ok(kind),
-        None => bail!(Type, "metadata of dtype {} is not supported by the format", array.dtype()),
+        None => bail!(
+            Type,
+            "dtype {} is not supported in metadata, expected bool, an integer dtype, float32 or float64",
+            array.dtype()
+        ),
     }
 }
 
@@ -75,7 +79,11 @@ fn list(into: &mut Vec<u8>, value: &Value, depth: u32) -> Result<()> {
             into.extend_from_slice(bytes_of(&array.to_dense()?));
         }
         Value::Array(array) => {
-            bail!(Value, "metadata must be a scalar or one-dimensional, got shape {}", array.shape())
+            bail!(
+                Value,
+                "arrays must be one-dimensional, or scalars outside of lists, got shape {}",
+                array.shape()
+            )
         }
         Value::Texts(texts) => {
             begin(TEXT, texts.len());
@@ -123,7 +131,12 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
             crate::MAX_AXES
         );
         let Some(kind) = Kind::number_of(array.dtype()) else {
-            bail!(Type("save_gguf"), "'{name}': dtype {} is not supported by the format", array.dtype());
+            bail!(
+                Type("save_gguf"),
+                "'{name}': dtype {} is not supported by the gguf format, expected a signed integer dtype, float16, \
+                 bfloat16, float32 or float64",
+                array.dtype()
+            );
         };
         text(&mut header, name);
         number(&mut header, array.ndim() as u32);

@@ -92,7 +92,7 @@ fn directory(source: &Source) -> Result<Directory> {
     ensure!(
         range.end <= end,
         Value,
-        "zip directory at {} to {} reaches beyond {end}",
+        "zip directory at bytes {} to {} extends beyond byte {end}",
         range.start,
         range.end
     );
@@ -155,7 +155,7 @@ fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize
     let (size, packed, offset) = (to_usize(number(24)?), to_usize(number(20)?), to_usize(number(42)?));
     let header = source.bytes(offset..offset.saturating_add(30))?;
     let local = Record(&header);
-    ensure!(local.u32(0) == LOCAL, Value, "'{name}': no member at byte {offset}");
+    ensure!(local.u32(0) == LOCAL, Value, "'{name}': no member starts at byte {offset}");
     let data = offset + 30 + usize::from(local.u16(26)) + usize::from(local.u16(28));
     let data = data..data.saturating_add(packed);
     ensure!(
@@ -246,7 +246,7 @@ impl Member {
             (consumed, produced) = (now_consumed, now_produced);
             match status {
                 Status::StreamEnd if produced == into.len() => break,
-                Status::StreamEnd => return Err(damaged("it is shorter than it says")),
+                Status::StreamEnd => return Err(damaged("its data is shorter than the recorded size")),
                 Status::Ok | Status::BufError if produced == into.len() => {
                     // All bytes are decompressed; the stream must end here.
                     let mut excess = [0u8; 1];
@@ -256,9 +256,9 @@ impl Member {
                     if status == Status::StreamEnd && inflater.total_out() as usize == produced {
                         break;
                     }
-                    return Err(damaged("it does not end where it says"));
+                    return Err(damaged("its data is longer than the recorded size"));
                 }
-                Status::Ok | Status::BufError if is_stuck => return Err(damaged("it ends early")),
+                Status::Ok | Status::BufError if is_stuck => return Err(damaged("its data ends early")),
                 Status::Ok | Status::BufError => {}
             }
         }

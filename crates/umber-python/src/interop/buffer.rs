@@ -35,8 +35,8 @@ fn check(flags: c_int, export: &Export) -> PyResult<()> {
     };
     if refused {
         return Err(refuse(format!(
-            "[buffer] array of shape {:?} and strides {:?} (in elements) is not contiguous; request strides, \
-             or copy it",
+            "[buffer] array of shape {:?} and strides {:?} (in elements) is not contiguous in the requested \
+             order; request strides, or copy it",
             &layout.shape[..],
             &layout.strides[..]
         )));

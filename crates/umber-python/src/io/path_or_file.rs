@@ -209,13 +209,15 @@ pub(super) fn copy_from_target<'a>(
 }
 
 /// Write all bytes to a Python file.
-pub(super) fn write_all(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResult<()> {
+pub(super) fn write_all(py: Python<'_>, op: &str, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResult<()> {
     while !bytes.is_empty() {
         let written = file.bind(py).call_method1("write", (PyBytes::new(py, bytes),))?;
         // Unbuffered files may write only some of the bytes; other objects need not return a number.
         let accepted = if written.is_none() {
             if file.bind(py).is_instance(&py.import("io")?.getattr("RawIOBase")?)? {
-                return Err(PyBlockingIOError::new_err("non-blocking files are not supported"));
+                return Err(PyBlockingIOError::new_err(format!(
+                    "[{op}] non-blocking files are not supported"
+                )));
             }
             bytes.len()
         } else {
@@ -228,7 +230,7 @@ pub(super) fn write_all(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> P
             count.min(bytes.len())
         };
         if accepted == 0 {
-            return Err(PyOSError::new_err("the file accepted 0 bytes"));
+            return Err(PyOSError::new_err(format!("[{op}] write() of file accepted 0 bytes")));
         }
         bytes = &bytes[accepted..];
     }

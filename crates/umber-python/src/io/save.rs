@@ -57,7 +57,7 @@ fn write(
             }
             PathOrFile::Object(object) => {
                 let mut write_chunk = |bytes: &[u8]| {
-                    Python::attach(|py| write_all(py, &object, bytes).map_err(|error| carry(py, error)))
+                    Python::attach(|py| write_all(py, op, &object, bytes).map_err(|error| carry(py, error)))
                 };
                 body(Target::stream(&mut write_chunk).reporting(&mut report))
             }

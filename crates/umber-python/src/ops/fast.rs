@@ -196,7 +196,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for MaskArg {
             return match name.to_str()? {
                 "causal" => Ok(MaskArg::Causal),
                 other => Err(PyValueError::new_err(format!(
-                    "got the mask {other:?}, expected \"causal\", an array or None"
+                    "got {other:?}, expected \"causal\", an array or None"
                 ))),
             };
         }
@@ -452,7 +452,7 @@ fn gated_delta_update(
 /// The error for a kernel in the language of an unsupported device.
 fn no_device(op: &str, language: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
-        "[{op}] {language} kernels cannot run on a CPU; use umber.core.fast.kernel with a Python function, \
+        "[{op}] kernels in {language} cannot run on the CPU; use umber.core.fast.kernel with a Python function, \
          or plain operations"
     ))
 }
@@ -467,7 +467,7 @@ struct MetalKernel {
 impl MetalKernel {
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        Err(no_device("metal_kernel", "Metal's language"))
+        Err(no_device("metal_kernel", "the Metal shading language"))
     }
 
     fn __repr__(&self) -> String {
@@ -588,7 +588,7 @@ fn cuda_kernel(
     shared_memory: i64,
 ) -> PyResult<Py<PyAny>> {
     let _ = (name, input_names, output_names, source, header, ensure_row_contiguous, shared_memory);
-    Err(no_device("cuda_kernel", "CUDA's language"))
+    Err(no_device("cuda_kernel", "CUDA"))
 }
 
 /// Run a compiled CUDA kernel, which umber does not support.
@@ -665,7 +665,7 @@ fn precompiled_cuda_kernel(
 ) -> PyResult<Vec<NewArray>> {
     let _ = (name, compiled_source, inputs, output_shapes, output_dtypes, scalars, grid, threadgroup);
     let _ = (shared_memory, init_value, ensure_row_contiguous, stream);
-    Err(no_device("precompiled_cuda_kernel", "CUDA's language"))
+    Err(no_device("precompiled_cuda_kernel", "CUDA"))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -34,7 +34,7 @@ pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
     let mut list = Vec::new();
     for item in items {
         if list.len() == MAX_ARRAYS {
-            return Err(PyValueError::new_err(format!("[{op}] more than {MAX_ARRAYS} arrays")));
+            return Err(PyValueError::new_err(format!("[{op}] got more than {MAX_ARRAYS} arrays")));
         }
         list.push(item?.extract::<Operand>()?.into_array());
     }

@@ -102,8 +102,9 @@ impl ArgSelection {
         for &argnum in &self.argnums {
             if argnum >= args.len() {
                 return Err(PyValueError::new_err(format!(
-                    "[{op}] argnums contains {argnum}, but the call has {} positional arguments",
-                    args.len()
+                    "[{op}] argnums contains {argnum}, but the call has {} positional {}",
+                    args.len(),
+                    if args.len() == 1 { "argument" } else { "arguments" }
                 )));
             }
             indices.push(argnum);
@@ -136,7 +137,7 @@ impl ArgSelection {
         tree.visit_paths(&PytreePath::Root(root), &mut |leaf, path| match leaf {
             Pytree::Array(array) if !array.get().get().dtype().is_complex() => Err(to_exception(error!(
                 Type(self.op),
-                "holomorphic requires complex arguments, got {} for {}",
+                "holomorphic requires complex arguments and results, got {} for {}",
                 array.get().get().dtype(),
                 path.text(py)
             ))),

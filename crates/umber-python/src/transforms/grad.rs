@@ -36,7 +36,7 @@ impl GradFunction {
             _ => returned.clone(),
         };
         let op = self.selection.op();
-        let expected = "either a scalar array or a tuple with the first value being a scalar array";
+        let expected = "a scalar array, or a tuple whose first value is one";
         match first.cast_into::<PyArray>() {
             Ok(value) if value.get().get().ndim() == 0 => Ok(value),
             Ok(value) => Err(PyValueError::new_err(format!(

@@ -63,7 +63,7 @@ pub(crate) fn call_user<'py>(
     if stack_left() < MIN_STACK {
         let name = fun.getattr("__name__").map_or_else(|_| "call".into(), |name| name.to_string());
         return Err(PyRecursionError::new_err(format!(
-            "[{name}] functions call each other deeper than the stack of their thread; use a stack of more \
+            "[{name}] calls are nested too deep for the stack of this thread; use a stack of more \
              than {} KiB",
             MIN_STACK >> 10
         )));

@@ -151,7 +151,7 @@ class Embedding(Module):
         """
         if quantize_input:
             raise ValueError(
-                "[to_quantized] got quantize_input, expected it for Linear layers only: the inputs "
-                "of an Embedding are indices"
+                "[to_quantized] quantize_input requires a Linear layer: the inputs of an Embedding "
+                "are indices"
             )
         return QuantizedEmbedding.from_embedding(self, group_size, bits, mode)

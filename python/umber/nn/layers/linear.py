@@ -139,7 +139,8 @@ class Linear(Module):
             return QuantizedLinear.from_linear(self, group_size, bits, mode)
         if mode not in ("nvfp4", "mxfp8"):
             raise ValueError(
-                f"[to_quantized] got quantize_input with mode {mode!r}, expected 'nvfp4' or 'mxfp8'"
+                f"[to_quantized] quantize_input does not support mode {mode!r}, "
+                "expected 'nvfp4' or 'mxfp8'"
             )
         return QQLinear.from_linear(self, group_size, bits, mode)
 

@@ -535,8 +535,8 @@ class QQLinear(_Quantized):
         """
         if "bias" in linear_layer:
             raise NotImplementedError(
-                "[QQLinear] got a layer with a bias, expected one without: products of two "
-                "quantised operands have none"
+                "[QQLinear] the layer must not have a bias: products of two quantised operands "
+                "take no bias"
             )
         layer = cls(0, 0, group_size, bits, mode)
         layer.weight = linear_layer.weight

@@ -68,15 +68,14 @@ def check_paths(weights: dict[str, mx.array], slots: dict[str, Slot]) -> None:
     extra = sorted(weights.keys() - slots.keys())
     if extra:
         raise ValueError(
-            f"[load_weights] {len(extra)} parameters are not in the model: {', '.join(extra)}"
+            f"[load_weights] parameters that the model lacks ({len(extra)}): {', '.join(extra)}"
         )
     given_identities = {slots[path].identity for path in weights}
     first = {slot.identity: path for path, slot in reversed(slots.items())}
     missing = sorted(path for identity, path in first.items() if identity not in given_identities)
     if missing:
         raise ValueError(
-            f"[load_weights] {len(missing)} parameters of the model are missing: "
-            f"{', '.join(missing)}"
+            f"[load_weights] missing parameters of the model ({len(missing)}): {', '.join(missing)}"
         )
 
 

@@ -94,9 +94,9 @@ impl Formula {
         ensure!(
             parsed_terms.len() == shapes.len(),
             Value("einsum"),
-            "'{text}' has {} terms for {} operands",
-            parsed_terms.len(),
-            shapes.len()
+            "number of operands, {}, does not match the {} terms of '{text}'",
+            shapes.len(),
+            parsed_terms.len()
         );
         let mut terms = Vec::new();
         let mut lengths: BTreeMap<Index, usize> = BTreeMap::new();

@@ -27,7 +27,11 @@ impl AxesOf<'_> {
             }
             (None, Some(lengths)) => {
                 let count = lengths.len();
-                ensure!(count <= ndim, Value(op), "{count} lengths for an array of {ndim} dimensions");
+                ensure!(
+                    count <= ndim,
+                    Value(op),
+                    "got {count} lengths, expected at most {ndim}, one per axis"
+                );
                 (ndim - count..ndim).collect()
             }
             (None, None) => (0..ndim).collect(),

@@ -72,7 +72,7 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
         && shape.size() > 0
         && !is_below(from, to)
     {
-        bail!(Value("randint"), "low must be less than high, got {} and {}", from.as_f64(), to.as_f64());
+        bail!(Value("randint"), "low must be less than high, got {from} and {to}");
     }
     if let (Some(from), Some(to)) = (low.constant(), high.constant())
         && let Some(last) = last_below(to)
@@ -80,12 +80,7 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
         && (from.check_fits(dtype).is_err() || last.check_fits(dtype).is_err())
         && let Some((min_value, max_value)) = dtype.integer_bounds()
     {
-        bail!(
-            Value("randint"),
-            "[{}, {}) does not fit {dtype} ({min_value}..{max_value})",
-            from.as_f64(),
-            to.as_f64()
-        );
+        bail!(Value("randint"), "[{from}, {to}) does not fit {dtype} ({min_value}..{max_value})");
     }
     let (low, high) = broadcast_bounds("randint", low, high, &shape)?;
     let key = key_or_next(key)?;

@@ -26,9 +26,9 @@ fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array
 
 /// Fail for a constant parameter that is not positive; invalid elements of other parameters give NaN.
 fn check_positive(op: &str, name: &str, value: &Array) -> Result<()> {
-    let is_positive =
-        value.size() == 0 || value.constant().map(Scalar::as_f64).is_none_or(|value| value > 0.0);
-    ensure!(is_positive, Value(op), "{name} must be positive");
+    if let Some(got) = value.constant().map(Scalar::as_f64) {
+        ensure!(value.size() == 0 || got > 0.0, Value(op), "{name} must be positive, got {got}");
+    }
     Ok(())
 }
 
@@ -163,7 +163,7 @@ pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option
     const OP: &str = "dirichlet";
     check_real(OP, dtype)?;
     ensure!(alpha.ndim() > 0, Value("dirichlet"), "alpha must have at least one axis");
-    check_positive(OP, "parameter", alpha)?;
+    check_positive(OP, "alpha", alpha)?;
     if alpha.is_evaluated() && !alpha.is_traced() && !alpha.dtype().is_complex() {
         for value in cast(alpha, DType::Float64)?.to_vec::<f64>()? {
             ensure!(value > 0.0, Value("dirichlet"), "alpha must be positive, got {value}");

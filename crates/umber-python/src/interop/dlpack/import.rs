@@ -130,7 +130,7 @@ fn check_tensor(tensor: &Tensor) -> PyResult<umber_core::DType> {
     match from_dlpack_code(tensor.code, tensor.bits) {
         Some(dtype) if tensor.lanes == 1 => Ok(dtype),
         _ => Err(refuse(format!(
-            "[from_dlpack] elements of type code {} ({}), {} bits and {} lanes are not supported",
+            "[from_dlpack] elements of type code {} ({}) with bits={} and lanes={} are not supported",
             tensor.code,
             type_name(tensor.code),
             tensor.bits,
@@ -146,10 +146,10 @@ fn check_tensor(tensor: &Tensor) -> PyResult<umber_core::DType> {
 unsafe fn read(tensor: &Tensor, access: Access, stability: ExternalWrites) -> PyResult<ForeignBuffer> {
     let dtype = check_tensor(tensor)?;
     let ndim = usize::try_from(tensor.ndim).ok().filter(|&ndim| ndim <= MAX_AXES).ok_or_else(|| {
-        refuse(format!("[from_dlpack] tensor has {} axes, expected 0 to {MAX_AXES}", tensor.ndim))
+        refuse(format!("[from_dlpack] tensor has ndim={}, expected 0 to {MAX_AXES}", tensor.ndim))
     })?;
     if ndim > 0 && tensor.shape.is_null() {
-        return Err(refuse(format!("[from_dlpack] tensor of {ndim} axes has no shape")));
+        return Err(refuse(format!("[from_dlpack] tensor with ndim={ndim} has no shape")));
     }
     // SAFETY: the specification gives `ndim` entries each; strides may be absent for dense memory.
     let (shape, strides) = unsafe {
