@@ -25,7 +25,8 @@ checked := $(addprefix --exclude ,$(bindings)) $(call assertions,$(filter-out $(
 	sed -n 's/^name = "\(umber[a-z-]*\)"$$/\1/p' $(manifests))))
 
 # What also runs with operations on a few elements recorded, as those on many are.
-recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
+recorded := tests/fuzz tests/runtime/test_fused_broadcasts.py tests/runtime/test_memory.py tests/transforms/test_compile_cache.py \
+	tests/transforms/test_grad.py
 
 # What sends tests to a device with memory of its own.
 on_device := UMBER_TEST_DEVICE=gpu UMBER_SIMULATED_GPU=delay_us=20
@@ -90,7 +91,7 @@ test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange 
 	$(MAKE) VENV=$(VENV)-peers test-peers-here
 
 test-peers-here: $(stamps)/peers $(stamps)/installed
-	$(python) -m pytest -q tests/peers tests/exchange $(PYTEST_ARGS)
+	$(python) -m pytest -q tests/interop -m host $(PYTEST_ARGS)
 
 check: lint-layout lint-rust lint-python lint-inlined ## Formatting, lints, floors, sizes, examples, stubs, docstrings, inlining and code sizes
 

@@ -1,4 +1,4 @@
-"""Every public callable refuses bad input in one way: a typed error whose text begins with `[op]`."""
+"""Every public callable refuses bad input by a typed error whose message begins with `[op]`."""
 
 import re
 
@@ -39,8 +39,9 @@ def test_is_refused(call):
 @pytest.mark.parametrize("name", all_names())
 def test_has_a_bad_call(name):
     assert any(call.name == name for call in CALLS), (
-        f"{name} has no bad call: Python knows no signature of it, from which tests/error_table.py "
-        f"makes them. Add a line to ROWS there: '{name}': lambda: <a call that must be refused>"
+        f"{name} has no bad call: Python knows no signature of it, from which "
+        f"tests/tables/error_table.py makes them. Add a line to ROWS there: '{name}': lambda: "
+        f"<a call that must be refused>"
     )
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import umber.core as mx
 
+pytestmark = pytest.mark.host
+
 
 def address(array):
     return array.__array_interface__["data"][0]

@@ -12,6 +12,8 @@ import pytest
 import umber.core as mx
 from arrays import ALL
 
+pytestmark = pytest.mark.host
+
 SAID = [name for name in ALL if name != "bfloat16"]
 LAYOUTS = {
     "dense": lambda x: x,

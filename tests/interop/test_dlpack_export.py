@@ -12,6 +12,8 @@ import umber.core as mx
 from arrays import ALL, dtype_of
 from capsules import IS_COPIED, PLAIN, READ_ONLY, VERSIONED
 
+pytestmark = pytest.mark.host
+
 CODES = {
     "bool_": (6, 8),
     **{f"int{bits}": (0, bits) for bits in (8, 16, 32, 64)},

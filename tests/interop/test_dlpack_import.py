@@ -11,6 +11,8 @@ import umber.core as mx
 from arrays import ALL, dtype_of
 from capsules import IS_COPIED, PLAIN, READ_ONLY, VERSIONED, Made, Producer
 
+pytestmark = pytest.mark.host
+
 FORMS = {"plain": None, "1.0": (1, 0), "1.99": (1, 99)}
 VALUES = np.arange(24, dtype=np.float32)
 START = VALUES.ctypes.data

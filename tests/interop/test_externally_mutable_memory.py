@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import umber.core as mx
 
+pytestmark = pytest.mark.host
+
 WHOLE = {
     "slice": lambda x, v: x.__setitem__(slice(None), v),
     "ellipsis": lambda x, v: x.__setitem__(..., v),

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import umber.core as mx
 
+pytestmark = pytest.mark.host
+
 DTYPES = [
     "bool",
     *(f"uint{bits}" for bits in (8, 16, 32, 64)),

@@ -16,6 +16,8 @@ import pytest
 import umber.core as mx
 from arrays import ALL, dtype_of
 
+pytestmark = pytest.mark.host
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 

@@ -14,6 +14,8 @@ import pytest
 import umber.core as mx
 from small_stacks import call_in_thread
 
+pytestmark = pytest.mark.host
+
 MIB = 1 << 20
 
 

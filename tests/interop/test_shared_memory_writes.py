@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import umber.core as mx
 
+pytestmark = pytest.mark.host
+
 
 @contextlib.contextmanager
 def policy(name):

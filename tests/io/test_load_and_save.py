@@ -424,13 +424,15 @@ def test_a_killed_process_leaves_the_old_file(writer, tmp_path):
     code = """
         import sys, time
         sys.path[:0] = sys.argv[3].split(":")
-        import test_files, umber.core as mx
+        import umber.core as mx
+        from test_load_and_save import WRITERS
         def progress(done, total):
             print("half", flush=True)
             time.sleep(100)
-        test_files.WRITERS[sys.argv[1]](sys.argv[2], mx.zeros((5_000_000,)), progress=progress)
+        WRITERS[sys.argv[1]](sys.argv[2], mx.zeros((5_000_000,)), progress=progress)
     """
-    process = in_a_process(code, writer, path, ":".join(sys.path))
+    folders = [str(pathlib.Path(__file__).parent), *sys.path]
+    process = in_a_process(code, writer, path, ":".join(folders))
     assert process.stdout.readline() == "half\n", process.stderr.read()
     process.send_signal(signal.SIGKILL)
     process.communicate()

@@ -5,8 +5,8 @@ import operator
 import numpy as np
 import pytest
 import umber.core as mx
+from layer_cases import assert_near, make, outputs_of
 from nn_table import LAYERS, Indices, Lower, Shape, values_of
-from test_nn_table import assert_near, make, outputs_of
 from tolerances import tolerance_of
 from umber import nn
 

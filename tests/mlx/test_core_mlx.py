@@ -107,7 +107,7 @@ def test_calls_are_valid(name):
 def test_every_name_is_compared():
     """A name of MLX is compared by random calls or stands in EXEMPT."""
     names = set(core_names())
-    assert not names - CALLS.keys() - EXEMPTED, "add a generator to tests/mlx_calls"
+    assert not names - CALLS.keys() - EXEMPTED, "add a generator to tests/tables/mlx_calls"
     assert not CALLS.keys() & EXEMPTED - {"array"}
 
 

@@ -1,6 +1,6 @@
 """Every name in the modules of MLX's wheel is found in umber, with the import hook and without.
 
-`tests/mlx_names.json` lists them; `tools/mlx_names.py` writes it from an installed wheel.
+`tests/mlx/mlx_names.json` lists them; `tools/mlx_names.py` writes it from an installed wheel.
 """
 
 import json

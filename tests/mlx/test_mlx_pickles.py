@@ -1,6 +1,6 @@
 """Pickles that MLX 0.32.4 wrote are read under the import hook: arrays, modules, optimizers.
 
-`tests/mlx_objects.pickle` is a dict: `arrays` of each dtype, with `lists` of what they hold;
+`tests/mlx/mlx_objects.pickle` is a dict: `arrays` of each dtype, with `lists` of what they hold;
 `shapes`; a `model` that gave `y` of `x`, whose `frozen` parameters had been left out; a layer
 `small` with its optimizer `sgd`, whose next step by `grads` leads to `after`; and `classes`.
 """

@@ -1,4 +1,4 @@
-"""Programs for MLX give on umber what they give on MLX; `tests/mlx_programs/` holds them."""
+"""Programs for MLX give on umber what they give on MLX; `tests/mlx/programs/` holds them."""
 
 import ast
 import functools
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import umber
 
-PROGRAMS = sorted((Path(__file__).parent / "mlx_programs").glob("*.py"))
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
 MLX_IS_HERE = importlib.util.find_spec("mlx") is not None
 
 

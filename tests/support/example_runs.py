@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(name, *arguments, folder, stdout=subprocess.PIPE):

@@ -128,3 +128,27 @@ def _floats(x, mode, size, bits, largest, rounded):
     values = np.where(scale[..., None] == 0, 0, values)
     values = (to_fp8(values) if mode == "mxfp8" else to_fp4(values)).astype(np.uint32)
     return pack(values.reshape(x.shape), bits), codes
+
+
+def hard_rows(size):
+    """Rows of one group that try a format's edges."""
+    normal = np.random.default_rng(7).standard_normal(size)
+    zeros = np.zeros(size)
+    outlier = zeros.copy()
+    outlier[5] = 100
+    some_nan, some_inf, only_nan = normal.copy(), normal.copy(), zeros + np.nan
+    some_nan[[0, 3]] = np.nan
+    some_inf[3] = np.inf
+    return np.stack([
+        normal, zeros, -zeros, zeros + 3, zeros - 3, zeros + 1e-8, outlier, -outlier,
+        -np.abs(normal) - 1, np.abs(normal) + 1, normal * 0.01 + 1000, normal * 1e-3,
+        normal * 1e-6, normal * 1e-8, normal * 60, np.where(np.arange(size) % 2, 1, -1),
+        np.arange(size) / 2, some_nan, some_inf, -some_inf, only_nan,
+    ]).astype(np.float32)  # fmt: skip
+
+
+def same_bits(found, expected):
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    equal = (found == expected) | ((found != found) & (expected != expected))
+    assert equal.all(), (found[~equal][:5], expected[~equal][:5])

@@ -1,7 +1,7 @@
 """Where umber deliberately does something else than MLX: the one table.
 
-The comparison with MLX (`tests/compat/test_core_mlx.py`) fails for every difference without a row
-here, and `tests/compat/test_differences.py` for every row whose example no longer shows one.
+The comparison with MLX (`tests/mlx/test_core_mlx.py`) fails for every difference without a row
+here, and `tests/mlx/test_differences_table.py` for every row whose example no longer shows one.
 `python tools/differences.py` writes `docs/usage/differences_from_mlx.md` from this table.
 
 To add a row, put it under its heading with an example that gives different outcomes in the two

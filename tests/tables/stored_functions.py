@@ -1,7 +1,7 @@
-"""Functions whose exported files are kept in `function_files`, and what they compute.
+"""Functions whose exported files are kept in `tests/io/function_files`, and what they compute.
 
 The files were written by earlier releases: a renamed primitive or field must still read them.
-`python tests/stored_functions.py` writes the files that are missing, never those that exist.
+`python tests/tables/stored_functions.py` writes the files that are missing, never those that exist.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import umber.core as mx
 
-FOLDER = Path(__file__).parent / "function_files"
+FOLDER = Path(__file__).parents[1] / "io/function_files"
 
 
 def ramp(*shape: int) -> mx.array:

@@ -6,6 +6,7 @@ import umber.core as mx
 from arrays import assert_close, assert_dtype, flatten, to_numpy, to_umber
 from op_table import gather_records
 from tolerances import tolerance_of
+from traces import Traces
 
 RECORDS = [record for record in gather_records() if record.arity and record.compilable]
 
@@ -59,22 +60,6 @@ def test_compiled_gradient(record, rng):
     for result, want in zip(results, gradient(*inputs), strict=True):
         tolerance = tolerance_of("float32", 4 * record.tolerance)
         assert_close(to_numpy(result), to_numpy(want), tolerance, record.name)
-
-
-class Traces:
-    """A compiled function that counts how often its Python body runs."""
-
-    def __init__(self, function, **options):
-        self.count = 0
-
-        def body(*args, **kwargs):
-            self.count += 1
-            return function(*args, **kwargs)
-
-        self.compiled = mx.compile(body, **options)
-
-    def __call__(self, *args, **kwargs):
-        return self.compiled(*args, **kwargs)
 
 
 def test_cache_hits_by_shape_and_dtype():

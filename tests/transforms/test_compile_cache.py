@@ -9,22 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 import umber.core as mx
-
-
-class Traces:
-    """A compiled function that counts how often its Python body runs."""
-
-    def __init__(self, function, **options):
-        self.count = 0
-
-        def body(*args, **kwargs):
-            self.count += 1
-            return function(*args, **kwargs)
-
-        self.compiled = mx.compile(body, **options)
-
-    def __call__(self, *args, **kwargs):
-        return self.compiled(*args, **kwargs)
+from traces import Traces
 
 
 class Scale:

@@ -96,7 +96,7 @@ def energy(x):
 
 
 def hessian_reference(x):
-    """Finite differences of the gradient, which test_gradients.py checks."""
+    """Finite differences of the gradient, which test_op_gradients.py checks."""
     step, columns = 1e-2, []
     for k in range(len(x)):
         way = np.eye(len(x))[k] * step

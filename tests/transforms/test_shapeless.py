@@ -9,8 +9,8 @@ from arrays import assert_close, flatten, to_numpy, to_umber
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from op_table import gather_records
-from test_compile_calls import Traces
 from tolerances import tolerance_of
+from traces import Traces
 
 RECORDS = [record for record in gather_records() if record.arity and record.compilable]
 
