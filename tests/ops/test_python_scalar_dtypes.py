@@ -121,6 +121,8 @@ REDUCTIONS = {
     ),
 }
 SOURCES = ("int8", "int64", "float32", "float64")
+# The reductions that are methods, too.
+METHODS = {"sum", "prod", "mean", "var", "std"}
 
 
 @pytest.mark.parametrize("name", [name for names in REDUCTIONS for name in names.split()])
@@ -131,7 +133,7 @@ def test_reductions(name):
             x = mx.ones(3, dtype=getattr(mx, source))
             axis = {"axis": 0} if "cum" in name else {}
             assert name_of(getattr(mx, name)(x, **axis, dtype=number).dtype) == dtype
-            if hasattr(mx.array, name) and "cum" not in name:
+            if name in METHODS:
                 assert name_of(getattr(x, name)(dtype=number).dtype) == dtype
 
 

@@ -28,17 +28,6 @@ def fuzzed(few: int = FEW):
     )
 
 
-def can_read_by_mask() -> bool:
-    """Whether boolean arrays work as indices, so that fuzzing can use them."""
-    try:
-        return mx.zeros(2)[mx.array([True, False])].shape == (1,)
-    except (ValueError, TypeError, IndexError):
-        return False
-
-
-MASKS = can_read_by_mask()
-
-
 @dataclass
 class Twin:
     """The same array twice."""
@@ -135,7 +124,7 @@ def axes_of(draw, shape):
 
 
 @st.composite
-def indices(draw, shape, arrays=True, masks=MASKS, unique=False):
+def indices(draw, shape, arrays=True, masks=True, unique=False):
     """Two index expressions that say the same: with umber's arrays and with NumPy's."""
     ours, theirs = [], []
     common = draw(shapes(0, 2, 3)) if arrays else ()

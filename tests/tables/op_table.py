@@ -161,7 +161,7 @@ def is_public(name: str) -> bool:
 
 
 def gather_records() -> tuple[OpRecord, ...]:
-    """All records of all families; of an op that may be absent only if the package has it."""
+    """All records of all families."""
     import records as package
 
     families = (import_module(f"records.{m.name}") for m in iter_modules(package.__path__))
@@ -169,7 +169,7 @@ def gather_records() -> tuple[OpRecord, ...]:
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}
     assert not twice, f"records with the same name: {sorted(twice)}"
-    return tuple(r for r in records if all(n in REQUIRED or is_public(n) for n in r.names))
+    return records
 
 
 def dtypes_for_gradients(record: OpRecord) -> tuple[str, ...]:

@@ -185,7 +185,7 @@ RECORDS = [
     ),
     *(
         scattering(
-            f"array.at.{name}",
+            f"ArrayAt.{name}",
             lambda x, i, v, name=name: getattr(x.at[i], name)(v),
             accumulate(ufunc),
             ((4, 3), (4, 3)),
