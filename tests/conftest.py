@@ -20,9 +20,12 @@ settings.load_profile(os.environ.get("UMBER_HYPOTHESIS", "default"))
 
 
 def pytest_configure(config):
-    """Say what the marks of tests mean."""
-    text = "host: about memory that the host shares, which tests on another device leave out"
-    config.addinivalue_line("markers", text)
+    """Say what the markers of tests mean."""
+    for text in (
+        "host: about memory that the host shares, which tests on another device leave out",
+        "covers(*names): the functions without a record that the test stands for",
+    ):
+        config.addinivalue_line("markers", text)
 
 
 def pytest_collection_modifyitems(config, items):

@@ -74,10 +74,12 @@ def test_environment_chooses_the_version():
 # What can be asked of it.
 
 
+@pytest.mark.covers("ArrayNamespaceInfo")
 @pytest.mark.host
 @pytest.mark.parametrize(("module", "index"), [(xp, "int64"), (mx, "uint32")])
 def test_info(module, index):
     info = module.__array_namespace_info__()
+    assert type(mx.__array_namespace_info__()) is mx.ArrayNamespaceInfo
     assert info.default_device() == info.devices()[0] == mx.zeros(1).device
     assert info.default_dtypes() == {
         "real floating": mx.zeros(1).dtype,
@@ -182,6 +184,7 @@ UPDATES = {
 }
 
 
+@pytest.mark.covers("InPlaceKeepsType")
 @pytest.mark.parametrize("case", UPDATES)
 def test_updates_in_place_keep_dtype_and_shape(case):
     dtype, shape, other, other_shape, error = UPDATES[case]
@@ -216,6 +219,7 @@ def test_rule_of_updates_is_the_threads_own():
 # Devices and copies.
 
 
+@pytest.mark.covers("Device")
 @pytest.mark.host
 def test_devices():
     x = numbers(1.0)

@@ -99,6 +99,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.covers("asarray")
 @pytest.mark.parametrize("kind", SOURCES)
 def test_sources(kind):
     source, values, place = SOURCES[kind]()
@@ -524,6 +525,7 @@ def test_cuda():
 # `from_numpy`.
 
 
+@pytest.mark.covers("from_numpy")
 def test_from_numpy_hands_memory_over():
     source = np.arange(4, dtype=np.float32)
     array = mx.from_numpy(source)

@@ -26,6 +26,7 @@ def address(array):
     return array.__array_interface__["data"][0]
 
 
+@pytest.mark.covers("from_dlpack")
 @pytest.mark.parametrize("version", FORMS.values(), ids=FORMS)
 def test_a_capsule_is_taken_over(version):
     source = made(version=version)

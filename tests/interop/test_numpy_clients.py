@@ -109,6 +109,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.covers("ArrayFlags")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex64", "bool"])
 def test_memory(layout, dtype):
@@ -116,6 +117,7 @@ def test_memory(layout, dtype):
     own, theirs = LAYOUTS[layout](mx.array(values)), LAYOUTS[layout](values)
     viewed = np.asarray(own)
     assert own.strides == viewed.strides
+    assert type(own.flags) is mx.ArrayFlags
     for flag in ("C_CONTIGUOUS", "F_CONTIGUOUS", "C", "F", "FORC", "FNC", "ALIGNED"):
         assert own.flags[flag] == viewed.flags[flag], flag
     for flag in ("c_contiguous", "f_contiguous", "contiguous", "forc", "fnc", "aligned"):

@@ -348,6 +348,7 @@ def test_readonly_gives_nothing_for_writing():
         assert result.tolist() == [2, 2]
 
 
+@pytest.mark.covers("set_view_policy")
 def test_names():
     assert mx.set_view_policy("readonly") == "checked"
     assert mx.set_view_policy("writable") == "readonly"

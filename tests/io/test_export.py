@@ -105,8 +105,10 @@ def test_modules_and_transforms(path):
     np.testing.assert_allclose(compiled(x)[0], np.exp(np.array(x)) * 2 + 1, rtol=1e-6)
 
 
+@pytest.mark.covers("exporter", "FunctionExporter", "import_function")
 def test_several_traces(path):
     with mx.exporter(path, lambda *xs: sum(xs), metadata="sums") as exporter:
+        assert type(exporter) is mx.FunctionExporter
         exporter(mx.array(1))
         exporter(mx.array(1), mx.array(2))
         with pytest.raises(RuntimeError, match="the function was already"):
@@ -134,6 +136,7 @@ def test_returns_must_be_arrays(path, returned):
         mx.export_function(path, lambda x: returned, mx.array(1))
 
 
+@pytest.mark.covers("export_function")
 def test_bad_arguments(path):
     with pytest.raises(ValueError, match=r"\[export_function\] got int"):
         mx.export_function(path, lambda x, y: x, mx.array(1), 2)
@@ -342,6 +345,7 @@ def test_names_against_mlx(name):
     assert heard == expected
 
 
+@pytest.mark.covers("export_to_dot")
 def test_dot(tmp_path):
     # Operations on fewer elements are computed as they are written, and leave nothing to draw.
     x, y = mx.ones(2000), mx.ones(2000)

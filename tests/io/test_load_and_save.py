@@ -51,6 +51,7 @@ def is_mapped(path):
 # Round trips
 
 
+@pytest.mark.covers("load", "save", "savez", "savez_compressed", "save_safetensors", "save_gguf")
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("writer", ["npy", "npz", "compressed.npz"])
 @pytest.mark.parametrize("mmap", [True, False])

@@ -179,6 +179,7 @@ def test_limits_of_what_is_given():
         mx.iinfo(mx.ones(2))
 
 
+@pytest.mark.covers("isdtype", "can_cast")
 def test_types_of_results():
     assert mx.result_type(mx.uint8, 3) == mx.uint8
     assert mx.result_type(3.0, mx.uint8) == mx.float32
@@ -196,6 +197,7 @@ def test_types_of_results():
         mx.isdtype(mx.int8, "natural")
 
 
+@pytest.mark.covers("DtypeCategory", "DeviceType")
 @pytest.mark.parametrize(
     ("kind", "names"),
     [

@@ -154,6 +154,17 @@ def test_weights_and_functions_in_files(tmp_path):
             mx.import_function(str(tmp_path / "missing.mlxfn"))
 
 
+@pytest.mark.covers(
+    "ArgumentError",
+    "ArrayIndexError",
+    "AxisError",
+    "CopyError",
+    "DTypeError",
+    "FileError",
+    "FileMissingError",
+    "FormatError",
+    "RangeError",
+)
 def test_classes_and_their_bases():
     bases = {
         "ArgumentError": (TypeError, ValueError, RuntimeError),

@@ -100,6 +100,7 @@ def test_namespace():
         mx.array(1).__array_namespace__(api_version="1066.10")
 
 
+@pytest.mark.covers("ArrayLike")
 def test_array_like():
     assert np.array(mx.ArrayLike([1, 2])).tolist() == [1, 2]
     assert mx.ArrayLike(3).object == 3

@@ -9,6 +9,7 @@ import umber.core as mx
 from arrays import ALL, assert_close, assert_dtype, dtype_of, to_numpy
 
 
+@pytest.mark.covers("array")
 def test_lists_of_floats_and_others():
     assert mx.array([1.5, 2, True]).tolist() == [1.5, 2.0, 1.0]
     assert mx.array([[1, 2], [3.5, 4]]).dtype == mx.float32
@@ -65,10 +66,12 @@ def test_conversions_to_python_numbers():
     assert f"{mx.array(2.5):.3f}" == "2.500"
 
 
+@pytest.mark.covers("ArrayIterator")
 def test_iteration_and_length():
     x = mx.array([[1, 2], [3, 4], [5, 6]])
     assert len(x) == 3
     assert [row.tolist() for row in x] == [[1, 2], [3, 4], [5, 6]]
+    assert type(iter(x)) is mx.ArrayIterator
     assert list(mx.zeros((0, 2))) == []
     first, second = mx.array([1.0, 2.0])
     assert (first.item(), second.item()) == (1.0, 2.0)
@@ -215,6 +218,7 @@ def test_numpy_reads_arrays():
     assert memoryview(x).shape == (2, 3)
 
 
+@pytest.mark.covers("eval", "async_eval", "synchronize")
 def test_evaluation_takes_trees():
     a, b = mx.array(1) + 1, mx.array(2) + 2
     mx.eval(a, [b, {"c": a * b, "d": None}], 3, "text")
@@ -234,6 +238,7 @@ def test_unused_parts_are_not_computed():
     del bad
 
 
+@pytest.mark.covers("allclose", "array_equal")
 def test_allclose_and_array_equal():
     x = mx.array([1.0, 2.0, float("nan")])
     assert not mx.allclose(x, x).item()
@@ -267,12 +272,14 @@ def test_many_dimensions():
     assert x.sum(axis=tuple(range(10))).item() == 31 * 16
 
 
+@pytest.mark.covers("empty", "empty_like")
 def test_empty_has_shape_and_dtype():
     assert (mx.empty((2, 3)).shape, mx.empty((2, 3)).dtype) == ((2, 3), mx.float32)
     like = mx.empty_like(mx.zeros((4,), dtype=mx.int8))
     assert (like.shape, like.dtype) == ((4,), mx.int8)
 
 
+@pytest.mark.covers("view")
 def test_view_reads_the_same_bits():
     x = mx.array([1.0, -2.0])
     assert (

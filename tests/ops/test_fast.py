@@ -604,6 +604,7 @@ def test_gated_delta_update_refuses(rng):
             fast.gated_delta_update(*arguments)
 
 
+@pytest.mark.covers("fast.kernel")
 def test_kernel(rng):
     @fast.kernel
     def mixed(x, y, power):
@@ -642,6 +643,7 @@ def test_kernel_refuses():
             call()
 
 
+@pytest.mark.covers("fast.metal_kernel", "fast.cuda_kernel", "fast.precompiled_cuda_kernel")
 def test_kernels_of_other_devices():
     names = {"name": "a", "input_names": ["x"], "output_names": ["y"], "source": "y = x;"}
     made = fast.metal_kernel(**names)

@@ -328,6 +328,7 @@ def test_errors(call, kind, message):
         call(mx.arange(6.0))
 
 
+@pytest.mark.covers("fft.fftfreq", "fft.rfftfreq")
 @pytest.mark.parametrize("n", [1, 2, 5, 6, 1001])
 def test_frequencies(n):
     for name in ("fftfreq", "rfftfreq"):
@@ -427,6 +428,7 @@ def test_signals_are_those_of_mlx(name, other):
     np.testing.assert_allclose(to_numpy(ours), np.array(theirs), atol=6e-6)
 
 
+@pytest.mark.covers("fft.stft", "fft.istft")
 def test_frames_in_double_precision_against_scipy(rng):
     x = rng.normal(size=(2, 200))
     window = signal.windows.hann(32)

@@ -113,6 +113,7 @@ def test_made_of_numbers_and_lists(name):
     assert mx.zeros((0, 3), dtype=dtype).shape == (0, 3)
 
 
+@pytest.mark.covers("Dtype")
 def test_dtype(name):
     dtype = getattr(mx, name)
     assert (dtype.name, dtype.size, dtype.itemsize, dtype.kind) == (name, 1, 1, "f")

@@ -584,6 +584,7 @@ def test_general_eigenvalues_and_pseudo_inverses_of_any_scale(scale, dtype, rng)
     np.testing.assert_allclose(inverse, np.linalg.inv(a), rtol=tolerance * 100, atol=tolerance)
 
 
+@pytest.mark.covers("linalg.matmul", "linalg.outer", "linalg.tensordot", "linalg.vecdot")
 def test_same_functions_as_in_the_package():
     for name in ("matmul", "outer", "tensordot", "vecdot"):
         assert getattr(linalg, name) is getattr(mx, name)

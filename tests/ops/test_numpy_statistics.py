@@ -210,14 +210,17 @@ def test_bad_input(call, error, text):
     assert str(caught.value).startswith(text)
 
 
+@pytest.mark.covers("shape", "ndim", "size", "broadcast_shapes")
 def test_shapes_and_sizes():
     x = mx.zeros((2, 3, 4))
     assert mx.shape(x) == (2, 3, 4)
     assert mx.ndim(x) == 3
     assert (mx.size(x), mx.size(x, 1), mx.size(x, (0, -1))) == (24, 3, 8)
     assert (mx.shape(1.5), mx.ndim([[1]]), mx.size([1, 2])) == ((), 2, 2)
+    assert mx.broadcast_shapes((2, 1), (3,), (1, 1)) == (2, 3)
 
 
+@pytest.mark.covers("apply_along_axis")
 def test_apply_along_axis(rng):
     values = rng.normal(size=(2, 3, 4)).astype(np.float32)
     x = mx.array(values)
@@ -257,6 +260,7 @@ def test_apply_along_axis_passes_errors_on():
     assert mx.sum(mx.ones((3,))).item() == 3.0
 
 
+@pytest.mark.covers("fromfunction")
 def test_fromfunction():
     got = mx.fromfunction(lambda i, j, plus: i * 10 + j + plus, (2, 3), dtype=mx.int32, plus=1)
     assert name_of(got.dtype) == "int32"

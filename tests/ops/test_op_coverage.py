@@ -1,94 +1,17 @@
-"""Every public callable has a record, or a line below that says which test stands for it."""
+"""Every public callable is tested: it has a record, or a test that carries its marker `covers`."""
 
 import inspect
 
 import pytest
 import umber.core as mx
-from op_table import REQUIRED, gather_records
+from covers import MODULES, covered_names, marked_tests
+from mlx_calls import gather_calls
+from op_table import REQUIRED, gather_records, is_public
 
-# Not ops: what they are, and where they are tested.
-EXEMPT = {
-    "evaluation and transforms: test_transforms.py, test_compile.py, test_vmap.py": """
-        eval async_eval synchronize grad value_and_grad vjp jvp vmap compile enable_compile
-        disable_compile
-    """,
-    "rules and Jacobians: test_custom_function.py, test_checkpoint.py, test_jacobians.py": """
-        checkpoint custom_function depends jacfwd jacrev hessian linearize eval_shape
-        ShapeDtypeStruct
-    """,
-    "control flow: test_control_flow.py": """
-        scan fori_loop map while_loop cond switch
-    """,
-    "making arrays from Python and NumPy: test_dtypes.py, test_errors.py, test_interop.py": """
-        array asarray from_dlpack from_numpy
-    """,
-    "what the array API asks of a namespace: test_array_api.py": """
-        ArrayFlags ArrayNamespaceInfo InPlaceKeepsType
-    """,
-    "dtypes and their arithmetic: test_dtypes.py": """
-        Dtype DtypeCategory result_type issubdtype isdtype can_cast finfo iinfo
-    """,
-    "answers in Python values: test_array.py": """
-        allclose array_equal broadcast_shapes
-    """,
-    "answers that are no arrays, and functions of functions: test_numpy_functions.py": """
-        shape ndim size apply_along_axis fromfunction
-    """,
-    "shapes and dtypes without promised values: test_array.py": """
-        empty empty_like
-    """,
-    "the order in which einsum multiplies: test_products.py": """
-        einsum_path
-    """,
-    "the same bits read as another dtype: test_array.py": """
-        view
-    """,
-    "memory: test_memory.py": """
-        get_active_memory get_peak_memory reset_peak_memory get_cache_memory set_cache_limit
-        set_memory_limit get_memory_limit clear_cache set_view_policy get_view_policy
-        get_array_buffer_size set_wired_limit
-    """,
-    "devices and streams: test_threads.py": """
-        Device DeviceType Stream StreamContext default_device set_default_device default_stream
-        set_default_stream get_num_threads set_num_threads new_stream stream is_available
-        device_count device_info
-        ThreadLocalStream new_thread_local_stream new_thread_unsafe_stream clear_streams
-    """,
-    "functions in files, and graphs as pictures: test_export.py": """
-        export_function exporter FunctionExporter import_function export_to_dot
-    """,
-    "files: test_io.py": """
-        load save savez savez_compressed save_safetensors save_gguf
-    """,
-    "printing: test_printing.py": """
-        set_printoptions get_printoptions printoptions PrintOptions
-    """,
-    "helper classes of array, tested through it: test_indexing.py": """
-        ArrayAt ArrayIterator ArrayLike
-    """,
-    "exceptions, raised in test_errors.py": """
-        ArgumentError ArrayIndexError AxisError CopyError DTypeError FileError
-        FileMissingError FormatError RangeError
-    """,
-    "kernels that users write: test_fast.py": """
-        fast.kernel fast.metal_kernel fast.cuda_kernel fast.precompiled_cuda_kernel
-    """,
-    "frequencies and frames of a signal: test_fft.py": """
-        fft.fftfreq fft.rfftfreq fft.stft fft.istft
-    """,
-    "random numbers have no NumPy twin: test_random.py": """
-        random.key random.seed random.split random.uniform random.normal random.bernoulli
-        random.categorical random.permutation random.randint random.truncated_normal
-        random.gumbel random.laplace random.multivariate_normal random.choice random.shuffle
-        random.exponential random.gamma random.beta random.dirichlet random.poisson
-    """,
-    "the package's functions under the array API's other name: test_linalg.py": """
-        linalg.matmul linalg.outer linalg.tensordot linalg.vecdot
-    """,
-}
 RECORDS = gather_records()
 RECORDED = set().union(*(record.names for record in RECORDS))
-EXEMPTED = {name for names in EXEMPT.values() for name in names.split()}
+# Classes whose methods have records.
+RECORDED |= {name.rpartition(".")[0] for name in RECORDED if name[0].isupper()}
 
 
 def public_callables(module, prefix=""):
@@ -100,24 +23,33 @@ def public_callables(module, prefix=""):
 
 
 def all_callables():
-    modules = (
-        (mx, ""),
-        (mx.random, "random."),
-        (mx.linalg, "linalg."),
-        (mx.fft, "fft."),
-        (mx.fast, "fast."),
-    )
+    modules = [(mx, ""), *((getattr(mx, name), f"{name}.") for name in MODULES)]
     return [name for module, prefix in modules for name in public_callables(module, prefix)]
 
 
 @pytest.mark.parametrize("name", all_callables())
 def test_has_a_record(name):
-    assert name in RECORDED | EXEMPTED, f"add an OpRecord for {name}"
+    assert name in RECORDED | covered_names(), (
+        f'add an OpRecord for {name}, or mark its test: @pytest.mark.covers("{name}")'
+    )
 
 
-def test_exemptions_are_needed():
-    """An op with a record does not stand in the list of exemptions too."""
-    assert not RECORDED & EXEMPTED
+def test_a_record_needs_no_marker():
+    """A function is covered by a record or by a marker, not by both."""
+    assert not RECORDED & covered_names()
+
+
+@pytest.mark.parametrize("marked", marked_tests(), ids=lambda marked: marked.test)
+def test_a_marked_test_calls_what_it_covers(marked):
+    missing = {name for name in marked.covers if not is_public(name)}
+    assert not missing, f"{marked.test} covers names that umber.core does not have"
+    unused = set(marked.covers) - marked.used
+    assert not unused, f"{marked.test} covers names that it does not use"
+
+
+def test_every_record_names_a_function():
+    """A record or a generator of calls whose function is gone says so, instead of not running."""
+    assert {name for name in RECORDED | gather_calls().keys() if not is_public(name)} == set()
 
 
 @pytest.mark.parametrize("name", sorted(REQUIRED))

@@ -74,6 +74,7 @@ def scale_of(*lists) -> float:
     return 1.0 + float(np.prod([np.sqrt(inner(values, values)) for values in lists]))
 
 
+@pytest.mark.covers("vjp", "jvp")
 @pytest.mark.parametrize(("record", "dtype"), CASES)
 def test_derivatives(record, dtype, rng):
     """J t is the finite difference; <ct, J t> = <Jᵀ ct, t>; shapes and dtypes are right."""

@@ -54,6 +54,7 @@ def choices(record):
     yield tuple(-1 for _ in record.shapes)
 
 
+@pytest.mark.covers("vmap")
 @pytest.mark.parametrize("record", [pytest.param(r, id=r.name) for r in RECORDS])
 def test_vmap(record, rng):
     dtype = dtype_for(record)

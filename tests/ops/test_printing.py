@@ -69,11 +69,13 @@ def test_written_form(make, text):
     assert str(array) == text
 
 
+@pytest.mark.covers("set_printoptions", "get_printoptions", "printoptions", "PrintOptions")
 def test_precision_option():
     x = mx.array([1 / 3, 100.123456789])
     with mx.printoptions(precision=3):
         assert repr(x) == "array([0.333, 100.123], dtype=float32)"
     assert repr(x) == "array([0.333333, 100.123], dtype=float32)"
+    assert type(mx.get_printoptions()) is mx.PrintOptions
     before = mx.get_printoptions().precision
     mx.set_printoptions(precision=2)
     try:

@@ -214,6 +214,7 @@ def flops_of(path, formula, shapes):
     return total
 
 
+@pytest.mark.covers("einsum_path")
 @pytest.mark.parametrize(("formula", "shapes"), FORMULAS)
 def test_einsum_orders(formula, shapes, rng):
     """As cheap as NumPy's orders; the report says what the path costs; the result is right."""

@@ -29,6 +29,7 @@ def test_reference_generator(key, counter, answer):
     assert (int(first[0]), int(second[0])) == answer
 
 
+@pytest.mark.covers("random.key", "random.split")
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 100])
 @pytest.mark.parametrize("seed", [0, 1, 7, 2**32 - 1, 2**40 + 7, 2**63])
 def test_split_is_threefry(seed, count):
@@ -174,6 +175,9 @@ CONTINUOUS = {
 }
 
 
+@pytest.mark.covers(
+    "random.uniform", "random.normal", "random.truncated_normal", "random.gumbel", "random.laplace"
+)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_distribution(name):
     """Kolmogorov-Smirnov against the distribution; the key is fixed, so the test is too."""
@@ -198,6 +202,7 @@ def test_uniform_stays_below_the_upper_bound():
         assert sample.max() < 1
 
 
+@pytest.mark.covers("random.bernoulli", "random.categorical", "random.randint")
 def test_discrete_frequencies():
     whole = to_numpy(mx.random.randint(3, 9, (N,), key=mx.random.key(5)))
     assert set(whole.tolist()) == set(range(3, 9))
@@ -216,6 +221,7 @@ def test_discrete_frequencies():
     assert stats.chisquare(np.bincount(picks, minlength=4), weights * N).pvalue > 1e-3
 
 
+@pytest.mark.covers("random.permutation")
 def test_permutations_are_permutations():
     order = to_numpy(mx.random.permutation(1000, key=mx.random.key(2)))
     assert sorted(order.tolist()) == list(range(1000))
@@ -245,6 +251,7 @@ def test_keys_decide():
     )
 
 
+@pytest.mark.covers("random.seed")
 def test_seed_makes_a_program_repeat():
     def program():
         return [
@@ -616,6 +623,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.covers("random.exponential", "random.gamma", "random.beta", "random.dirichlet")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_families(name, dtype):
@@ -625,6 +633,7 @@ def test_families(name, dtype):
     assert stats.kstest(to_numpy(sample).astype(np.float64), distribution.cdf).pvalue > 1e-3
 
 
+@pytest.mark.covers("random.poisson")
 @pytest.mark.parametrize("rate", [0.3, 4.0, 9.99, 10.0, 37.5, 1e3])
 def test_poisson(rate):
     sample = mx.random.poisson(rate, (N,), key=mx.random.key(3))
@@ -648,6 +657,7 @@ def test_poisson_of_unusual_rates():
     assert mx.random.poisson(rates[:3], key=key).tolist() == [0, -1, -1]
 
 
+@pytest.mark.covers("random.choice")
 def test_choice():
     key = mx.random.key(1)
     items = mx.array([10.0, 20.0, 30.0, 40.0])
@@ -695,6 +705,7 @@ def test_keys_decide_and_may_be_mapped(name):
     assert (to_numpy(draw(keys[0])) == to_numpy(mx.compile(draw)(keys[0]))).all()
 
 
+@pytest.mark.covers("random.shuffle")
 def test_shuffle_is_in_place_and_answers_the_array():
     key, x = mx.random.key(3), mx.arange(20)
     want = mx.random.permutation(mx.arange(20), key=key).tolist()
@@ -785,6 +796,7 @@ def test_errors(call, message):
         call()
 
 
+@pytest.mark.covers("random.multivariate_normal")
 def test_multivariate_normal():
     """The moments, the shapes, and what does not fit."""
     key = mx.random.key(4)

@@ -141,6 +141,7 @@ def test_python_scalars(name, value):
         assert_dtype(mx.maximum(array, value), wanted, f"maximum {name}")
 
 
+@pytest.mark.covers("result_type")
 def test_promotion_is_a_lattice():
     """Promotion does not depend on order or grouping, except where `float` stands in between."""
     for a, b in itertools.product(ALL, ALL):
@@ -250,6 +251,7 @@ KINDS = {
 }
 
 
+@pytest.mark.covers("issubdtype")
 @pytest.mark.parametrize("category", KINDS)
 def test_issubdtype(category):
     for name in ALL:
@@ -257,6 +259,7 @@ def test_issubdtype(category):
         assert answer == (name in KINDS[category]), name
 
 
+@pytest.mark.covers("finfo", "iinfo")
 def test_finfo_and_iinfo():
     for name in ("float16", "float32", "float64"):
         ours, theirs = mx.finfo(dtype_of(name)), np.finfo(name)

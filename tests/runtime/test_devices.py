@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import umber.core as mx
 
 PROGRAMS = Path(__file__).with_name("device_programs.py")
 NAMES = [
@@ -21,6 +22,19 @@ def run(name, options):
     arguments = [sys.executable, PROGRAMS, name]
     done = subprocess.run(arguments, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.covers("default_device", "set_default_device", "is_available", "device_count")
+def test_the_cpu_is_a_device():
+    assert mx.is_available(mx.cpu)
+    assert mx.device_count(mx.cpu) == 1
+    before = mx.default_device()
+    mx.set_default_device(mx.cpu)
+    try:
+        assert mx.default_device() == mx.Device(mx.cpu, 0)
+        assert mx.zeros(1).device == mx.default_device()
+    finally:
+        mx.set_default_device(before)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -27,6 +27,7 @@ def quiet():
     gc.collect()
 
 
+@pytest.mark.covers("get_active_memory")
 def test_active_memory_follows_arrays():
     base = mx.get_active_memory()
     x = mx.ones((MIB,))  # 4 MiB once evaluated
@@ -101,6 +102,7 @@ def test_memory_of_dropped_arguments_is_reused(function, arrays):
     assert peak(keep=True) <= arrays + 1.1
 
 
+@pytest.mark.covers("get_peak_memory", "reset_peak_memory")
 def test_peak_memory():
     mx.reset_peak_memory()
     base = mx.get_active_memory()
@@ -190,6 +192,7 @@ def test_what_is_dense_alone_is_not_copied():
     assert mx.get_active_memory() == before
 
 
+@pytest.mark.covers("get_cache_memory", "set_cache_limit", "clear_cache")
 def test_cache_is_counted_and_cleared():
     x = mx.ones((MIB,))
     mx.eval(x)
@@ -207,12 +210,15 @@ def test_cache_is_counted_and_cleared():
         assert mx.set_cache_limit(before) == 0
 
 
+@pytest.mark.covers("set_memory_limit", "get_memory_limit", "device_info")
 def test_memory_limit_is_an_error_and_not_a_crash():
     keep = mx.array([1.0, 2.0])
     mx.eval(keep)
     installed = mx.device_info()["memory_size"]
-    before = mx.set_memory_limit(mx.get_active_memory() + MIB)
+    limit = mx.get_active_memory() + MIB
+    before = mx.set_memory_limit(limit)
     try:
+        assert mx.get_memory_limit() == limit
         assert mx.device_info()["memory_size"] == installed
         with pytest.raises((MemoryError, RuntimeError)):
             mx.eval(mx.ones((64 * MIB,)))
@@ -234,6 +240,7 @@ def test_numpy_views_keep_memory_alive():
     assert near(base)
 
 
+@pytest.mark.covers("get_array_buffer_size")
 def test_buffers_count_once():
     """Bytes of whole buffers: a part and a turned view share that of the array."""
     x = mx.arange(100).reshape(10, 10)
@@ -256,6 +263,7 @@ def test_buffers_count_once():
         mx.get_array_buffer_size(mx.zeros(3000) + 1)
 
 
+@pytest.mark.covers("set_wired_limit")
 def test_nothing_is_wired():
     assert mx.set_wired_limit(2**20) == 0
     assert mx.set_wired_limit(0) == 0

@@ -80,6 +80,7 @@ def test_one_compiled_function_in_many_threads():
             np.testing.assert_allclose(got, np.full(k + 1, np.exp(k / 4) + 1), rtol=1e-6)
 
 
+@pytest.mark.covers("stream")
 def test_streams_are_usable_everywhere():
     stream = in_thread(lambda: mx.new_stream(mx.cpu))
     x = mx.add(mx.array([1.0, 2.0]), 1.0, stream=stream)
@@ -94,6 +95,7 @@ def test_streams_are_usable_everywhere():
     assert z.tolist() == [3.0, 3.0, 3.0]
 
 
+@pytest.mark.covers("ThreadLocalStream", "new_thread_local_stream")
 def test_thread_local_streams():
     """One object, another stream on each thread, wherever a stream is taken."""
     local = mx.new_thread_local_stream(mx.cpu)
@@ -116,6 +118,7 @@ def test_thread_local_streams():
         mx.ThreadLocalStream()
 
 
+@pytest.mark.covers("StreamContext", "new_thread_unsafe_stream", "clear_streams")
 def test_cleared_streams():
     """Thread-local streams are made anew, operations go to the first stream, others go on."""
 
@@ -143,9 +146,11 @@ def test_order_between_streams():
     assert x.tolist() == [float(sum(range(60)))] * 1000
 
 
+@pytest.mark.covers("Stream", "default_stream", "set_default_stream", "new_stream")
 def test_defaults_belong_to_the_thread():
     """A default stream set in one thread is not seen in another."""
     ours = mx.default_stream(mx.cpu)
+    assert type(ours) is mx.Stream
 
     def work():
         mx.set_default_stream(mx.new_stream(mx.cpu))
@@ -283,6 +288,7 @@ def test_keyboard_interrupt_stops_between_nodes():
     assert out.strip() in ("1.0", "finished")
 
 
+@pytest.mark.covers("get_num_threads", "set_num_threads")
 def test_number_of_threads():
     """It can go up and down while arrays are computed, and changes no result."""
     before = mx.get_num_threads()

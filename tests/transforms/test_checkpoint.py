@@ -84,6 +84,7 @@ def total(f):
     return lambda x: f(x).sum()
 
 
+@pytest.mark.covers("checkpoint")
 @pytest.mark.parametrize(
     "composed",
     [

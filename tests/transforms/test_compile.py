@@ -17,6 +17,7 @@ def dtypes_for(record):
     return chosen or record.dtypes[:1]
 
 
+@pytest.mark.covers("compile")
 @pytest.mark.parametrize(
     ("record", "dtype"),
     [pytest.param(r, dtype, id=f"{r.name}-{dtype}") for r in RECORDS for dtype in dtypes_for(r)],
@@ -160,6 +161,7 @@ def test_nothing_is_fused_wrongly(rng):
         assert_close(to_numpy(got), want, tolerance_of("float64", 10))
 
 
+@pytest.mark.covers("enable_compile", "disable_compile")
 def test_disabled_compile_runs_the_body():
     traced = Traces(lambda x: x + 1)
     x = mx.array(1.0)

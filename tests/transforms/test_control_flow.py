@@ -54,6 +54,7 @@ XS = mx.array(np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32))
 START = mx.array([0.1, -0.2, 0.3])
 
 
+@pytest.mark.covers("scan")
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(
     "options",
@@ -368,6 +369,7 @@ def collatz(n):
     return mx.while_loop(lambda c: c[0] != 1, step, (n, mx.array(0)))[1]
 
 
+@pytest.mark.covers("while_loop")
 def test_while_loop():
     assert collatz(mx.array(27)).item() == 111
     assert collatz(mx.array(1)).item() == 0
@@ -399,6 +401,7 @@ def test_gradients_of_unknown_lengths_are_refused():
         mx.grad(lambda x: mx.fori_loop(0, limit, lambda i, c: c * x, x))(mx.array(2.0))
 
 
+@pytest.mark.covers("fori_loop")
 def test_bounds_of_fori_loop():
     body = lambda i, c: c + i  # noqa: E731
     for upper in (5, mx.array(5), mx.array([2, 3]).sum(), np.int32(5)):
@@ -414,6 +417,7 @@ def test_bounds_of_fori_loop():
 # --- branches ------------------------------------------------------------------------------
 
 
+@pytest.mark.covers("cond", "switch")
 def test_only_the_chosen_branch_runs():
     x = mx.array([1.0, 2.0])
     good = lambda v: v * 2  # noqa: E731
@@ -426,6 +430,7 @@ def test_only_the_chosen_branch_runs():
         assert mx.switch(mx.array(index), branches, mx.array(1.0)).item() == expected
 
 
+@pytest.mark.covers("map")
 def test_map_in_batches():
     xs = mx.array(np.random.default_rng(3).normal(size=(7, 2, 2)).astype(np.float32))
     f = lambda m: {"product": m @ m, "trace": mx.trace(m)}  # noqa: E731

@@ -37,6 +37,7 @@ def shown(value):
 A, B = scalar(2), scalar(3)
 
 
+@pytest.mark.covers("custom_function")
 @pytest.mark.parametrize(
     ("fun", "args", "primals", "cotangents", "outputs"),
     [
@@ -567,6 +568,7 @@ def test_depends_computes_first_what_is_depended_on():
     assert mx.depends([], [A]) == []
 
 
+@pytest.mark.covers("depends")
 def test_depends_in_transforms():
     def f(x, y):
         return mx.depends(x * x, y * y)

@@ -16,6 +16,7 @@ def scalar(x):
     return mx.array(float(x))
 
 
+@pytest.mark.covers("grad", "value_and_grad")
 def test_grad_of_scalar_functions():
     assert mx.grad(lambda x: x * x)(scalar(3)).item() == 6.0
     assert mx.grad(mx.sin)(scalar(0)).item() == 1.0

@@ -98,6 +98,7 @@ HOLOMORPHIC = {
 }
 
 
+@pytest.mark.covers("jacfwd", "jacrev")
 @pytest.mark.parametrize(("f", "derivative"), HOLOMORPHIC.values(), ids=HOLOMORPHIC)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_derivatives_of_holomorphic_functions(f, derivative, dtype):
@@ -189,6 +190,7 @@ def energy(x, y):
     return (mx.sin(x) * y.sum()).sum() + (x**3).sum() * y[0] ** 2
 
 
+@pytest.mark.covers("hessian")
 def test_hessian():
     got = mx.hessian(energy)(X, Y)
     close(got, np.diag(-SIN * 3.25 + 6 * to_numpy(X) * 9))
@@ -204,6 +206,7 @@ def test_hessian():
     close(mx.vmap(mx.hessian(lambda x: (x**3).sum()))(X[:, None]), 6 * to_numpy(X)[:, None, None])
 
 
+@pytest.mark.covers("linearize")
 def test_linearize():
     calls = []
 
@@ -242,6 +245,7 @@ def test_linearize_refuses_other_tangents():
             pushed(*tangents)
 
 
+@pytest.mark.covers("eval_shape", "ShapeDtypeStruct")
 def test_eval_shape_computes_nothing():
     huge = mx.ShapeDtypeStruct((1 << 20, 1 << 20), mx.float32)
     before = mx.get_peak_memory()
