@@ -8,6 +8,7 @@ import zlib
 
 import pytest
 import umber.core as mx
+from covers import covered_names
 from differences_from_mlx import all_differences
 from mlx_calls import Draw, gather_calls
 from mlx_calls.outcome import Refused, difference, find, ignore_form, outcome_of
@@ -18,35 +19,15 @@ CALLS_A_NAME = int(os.environ.get("UMBER_MLX_CALLS", "40"))
 CALLS = gather_calls()
 DIFFERENCES = all_differences()
 
-# Not compared by random calls: what they are, and which tests stand for them.
-EXEMPT = {
-    "transforms and evaluation: test_transforms.py, test_compile.py, test_vmap.py": """
-        async_eval eval grad value_and_grad vjp jvp vmap compile enable_compile disable_compile
-        checkpoint custom_function depends
-    """,
-    "files: test_io.py": """
-        load save savez savez_compressed save_safetensors save_gguf
-    """,
-    "kernels in a device's language: test_fast.py": """
-        fast.metal_kernel fast.cuda_kernel fast.precompiled_cuda_kernel
-    """,
-    "graphs in files": """
-        FunctionExporter export_function export_to_dot exporter import_function
-    """,
-    "quantized matrices: test_quantization_mlx.py": """
+# Compared neither by random calls nor by a test that carries the marker `covers`.
+COMPARED_ELSEWHERE = {
+    "quantised matrices: test_quantization_mlx.py": """
         dequantize from_fp8 gather_qmm gather_qqmm qqmm quantize quantized_matmul to_fp8
     """,
-    "memory, devices and streams: test_memory.py, test_threads.py": """
-        clear_cache get_active_memory get_array_buffer_size get_cache_memory get_memory_limit
-        get_peak_memory reset_peak_memory set_cache_limit set_memory_limit set_wired_limit
-        Device DeviceType Stream StreamContext ThreadLocalStream clear_streams default_device
-        default_stream device_count device_info is_available new_stream new_thread_local_stream
-        new_thread_unsafe_stream set_default_device set_default_stream stream synchronize
+    "a class, compared by its methods": """
+        ArrayAt
     """,
-    "classes, compared through what they do": """
-        array ArrayAt ArrayIterator ArrayLike Dtype DtypeCategory PrintOptions
-    """,
-    "Python's protocols: test_interop.py, test_array.py": """
+    "Python's protocols: test_shared_memory.py, test_array_object.py": """
         array.__array_namespace__ array.__dlpack__ array.__getstate__ array.__setstate__
         array.__hash__ array.__init__ array.__new__ array.__class__ array.__module__ array.__doc__
         array.__delattr__ array.__dir__ array.__getattribute__ array.__init_subclass__
@@ -54,7 +35,7 @@ EXEMPT = {
         array.__subclasshook__
     """,
 }
-EXEMPTED = {name for names in EXEMPT.values() for name in names.split()}
+ELSEWHERE = {name for names in COMPARED_ELSEWHERE.values() for name in names.split()}
 
 
 def core_names():
@@ -105,10 +86,11 @@ def test_calls_are_valid(name):
 
 
 def test_every_name_is_compared():
-    """A name of MLX is compared by random calls or stands in EXEMPT."""
-    names = set(core_names())
-    assert not names - CALLS.keys() - EXEMPTED, "add a generator to tests/tables/mlx_calls"
-    assert not CALLS.keys() & EXEMPTED - {"array"}
+    """A name of MLX is compared by random calls, or another test stands for it."""
+    others = covered_names() | ELSEWHERE
+    missing = set(core_names()) - CALLS.keys() - others
+    assert not missing, "add a generator to tests/tables/mlx_calls"
+    assert not CALLS.keys() & ELSEWHERE
 
 
 def test_missing_names():
