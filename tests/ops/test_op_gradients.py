@@ -6,7 +6,7 @@ import umber.core as mx
 from arrays import assert_close, assert_dtype, flatten, represent, to_numpy, to_umber, widen
 from finite_differences import directional, inner
 from op_table import dtypes_for_gradients, gather_records
-from tolerances import gradient_tolerance_of
+from tolerances import gradient_tolerance_of, second_order_tolerance_of
 
 RECORDS = [record for record in gather_records() if record.differentiable]
 CASES = [
@@ -140,7 +140,7 @@ def test_second_derivatives(record, dtype, rng):
     # A long step, since the gradient that is differenced carries rounding errors.
     directions = [widen(way) for way in problem.directions]
     wanted = directional(gradient_at, points, directions)
-    tolerance = gradient_tolerance_of("float32", 10 * record.tolerance)
+    tolerance = max(second_order_tolerance_of(each, record.tolerance) for each in (dtype, name))
     for got, want in zip(curvature, wanted, strict=True):
         assert_close(to_numpy(got), want, tolerance, "forward over reverse")
 

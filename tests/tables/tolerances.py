@@ -39,6 +39,15 @@ GRADIENT_FACTOR = {
     "complex128": 1e5,
 }
 
+# Second derivatives are compared with finite differences of first ones. In double precision what
+# remains is their truncation error, which is largest near poles (`divide`, `tan`, `arctanh`).
+SECOND_ORDER_FACTOR = {
+    "float32": 500.0,
+    "float64": 1e6,
+    "complex64": 250.0,
+    "complex128": 1e5,
+}
+
 
 def tolerance_of(dtype: str, factor: float = 1.0) -> Tolerance:
     """The tolerance for values of this dtype."""
@@ -49,3 +58,8 @@ def tolerance_of(dtype: str, factor: float = 1.0) -> Tolerance:
 def gradient_tolerance_of(dtype: str, factor: float = 1.0) -> Tolerance:
     """The tolerance for derivatives of this dtype."""
     return tolerance_of(dtype, factor * GRADIENT_FACTOR.get(dtype, 1.0))
+
+
+def second_order_tolerance_of(dtype: str, factor: float = 1.0) -> Tolerance:
+    """The tolerance for second derivatives of this dtype."""
+    return tolerance_of(dtype, factor * SECOND_ORDER_FACTOR.get(dtype, 1.0))
