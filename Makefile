@@ -49,7 +49,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-checked test-python test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs docs docs-links wheel clean
+.PHONY: help demo test test-rust test-checked test-python test-random test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs docs docs-links wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -75,6 +75,13 @@ test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 	$(if $(PYTEST_ARGS),,UMBER_EAGER=0 $(python) -m pytest -q -n $(PYTEST_WORKERS) $(recorded))
 	$(if $(PYTEST_ARGS),,$(on_device) UMBER_TEST_SAMPLE=8 $(python) -m pytest -q -n $(PYTEST_WORKERS))
+
+# The random cases of test-python are the same in every run; these follow from the seed, and are EXAMPLES times as many.
+test-random: $(stamps)/test $(stamps)/installed ## Run the property-based and fuzz tests with a random seed
+	@seed=$${SEED:-$$(shuf -i 0-4294967295 -n 1)}; \
+	echo "umber random seed: $$seed; rerun with SEED=$$seed make test-random"; \
+	UMBER_RANDOM_SEED=$$seed UMBER_EXAMPLES=$${EXAMPLES:-10} $(python) -m pytest -q -n $(PYTEST_WORKERS) \
+		--hypothesis-seed=$$seed -m "hypothesis or drawn" $(PYTEST_ARGS)
 
 test-device: $(stamps)/test $(stamps)/installed ## Run the Python tests on a simulated accelerator
 	$(on_device) $(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)

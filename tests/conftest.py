@@ -7,16 +7,16 @@ import zlib
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from random_cases import SEED, examples
 
 settings.register_profile(
-    "default",
-    max_examples=60,
+    "umber",
+    max_examples=examples(60),
     deadline=None,
-    derandomize=True,
+    derandomize=SEED is None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", max_examples=2000, deadline=None)
-settings.load_profile(os.environ.get("UMBER_HYPOTHESIS", "default"))
+settings.load_profile("umber")
 
 
 def pytest_configure(config):
@@ -24,6 +24,7 @@ def pytest_configure(config):
     for text in (
         "host: about memory that the host shares, which tests on another device leave out",
         "covers(*names): the functions without a record that the test stands for",
+        "drawn: draws random cases from a seed without hypothesis; make test-random runs it",
     ):
         config.addinivalue_line("markers", text)
 

@@ -6,6 +6,7 @@ import pytest
 import umber.core as mx
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_cases import examples
 
 DTYPES = ["uint8", "int16", "float32", "float64", "complex64", "complex128"]
 
@@ -31,7 +32,7 @@ def views(draw):
     return shape, tuple(step(length) for length in shape), axes
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=examples(150))
 @given(views(), st.sampled_from(DTYPES), st.sampled_from([None, 2, 3, 4, 9]))
 def test_short_rows_are_copied_as_they_are_seen(view, dtype, repeated):
     shape, slices, axes = view
@@ -47,7 +48,7 @@ def test_short_rows_are_copied_as_they_are_seen(view, dtype, repeated):
     np.testing.assert_array_equal(np.array(x + x), expected + expected)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.integers(1, 17), st.integers(1, 900), st.sampled_from(["row", "column", "both", "part"]))
 def test_short_rows_meet_what_repeats(length, rows, other):
     own = counting((3, rows, length), "float32")

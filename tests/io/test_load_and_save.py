@@ -25,6 +25,7 @@ import umber.core as mx
 from arrays import ALL, dtype_of, name_of, to_numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_cases import examples
 
 VALUES = np.array([[0, 1, 2], [3, 4, 5]])
 PLAIN = [name for name in ALL if name != "bfloat16"]
@@ -956,7 +957,7 @@ SAMPLES = samples()
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300))
 @given(data=st.data())
 def test_mutated_files(writer, data):
     whole = bytearray(SAMPLES[writer])

@@ -1,9 +1,5 @@
-"""`umber.core` gives what `mlx.core` gives: random valid calls of every name, where MLX is.
+"""`umber.core` gives what `mlx.core` gives: random valid calls of every name, where MLX is."""
 
-`UMBER_MLX_CALLS` sets how many calls a name gets.
-"""
-
-import os
 import zlib
 
 import pytest
@@ -12,10 +8,11 @@ from covers import covered_names
 from differences_from_mlx import all_differences
 from mlx_calls import Draw, gather_calls
 from mlx_calls.outcome import Refused, difference, find, ignore_form, outcome_of
+from random_cases import EXTRA_SEEDS, examples
 
 mlx = pytest.importorskip("mlx.core")
 
-CALLS_A_NAME = int(os.environ.get("UMBER_MLX_CALLS", "40"))
+CALLS_A_NAME = examples(40)
 CALLS = gather_calls()
 DIFFERENCES = all_differences()
 
@@ -68,10 +65,11 @@ def check(name, call):
     assert found is None, f"{name} {call}: {found}\number {ours}\nMLX {theirs}"
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_same_as_mlx(name):
     for number in range(CALLS_A_NAME):
-        check(name, CALLS[name](Draw(zlib.crc32(name.encode()), number)))
+        check(name, CALLS[name](Draw(zlib.crc32(name.encode()), number, *EXTRA_SEEDS)))
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

@@ -1,10 +1,5 @@
-"""Random arrays in random layouts, random indices: each as umber's and as NumPy's.
+"""Random arrays in random layouts, random indices: each as umber's and as NumPy's."""
 
-`UMBER_FUZZ_EXAMPLES` sets how many examples each fuzz test tries; the few tried by default are the
-same in every run.
-"""
-
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,17 +7,13 @@ import umber.core as mx
 from arrays import FLOATS, INTEGERS, kind_of, represent, to_umber
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-
-EXAMPLES = int(os.environ.get("UMBER_FUZZ_EXAMPLES", "0"))
-FEW = 150
+from random_cases import examples
 
 
-def fuzzed(few: int = FEW):
-    """Settings of a fuzz test: `few` fixed examples, or as many as were asked for."""
+def fuzzed(few: int):
+    """Settings of a fuzz test that normally tries `few` examples."""
     return settings(
-        max_examples=EXAMPLES or few,
-        derandomize=not EXAMPLES,
-        deadline=None,
+        max_examples=examples(few),
         database=None,
         suppress_health_check=list(HealthCheck),
     )

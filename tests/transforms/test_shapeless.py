@@ -9,6 +9,7 @@ from arrays import assert_close, flatten, to_numpy, to_umber
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from op_table import gather_records
+from random_cases import examples
 from tolerances import tolerance_of
 from traces import Traces
 
@@ -230,7 +231,7 @@ def joined(x):
         pytest.param(lambda x: mx.linalg.norm(x) / x[:3, :3].mean(), id="norm"),
     ],
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(shapes=st.lists(st.tuples(LENGTHS, LENGTHS), min_size=3, max_size=6))
 def test_lengths_that_agree_by_chance(function, shapes):
     """Equal products and sums, bounds met or not: a function gives what it gives as written."""
