@@ -1,4 +1,4 @@
-"""Input that is meant to break things: it is refused, and nothing crashes."""
+"""Adversarial input raises an error and never crashes the process."""
 
 import copy
 import pickle

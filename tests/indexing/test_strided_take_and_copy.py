@@ -1,5 +1,4 @@
-"""Elements that are moved: rows of a few of them, and what indices pick, in every order that memory
-can have."""
+"""Copies and `take` of arrays with any strides: short rows, repeated rows, inner axes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is made of memory that others write holds the values of its time."""
+"""Results computed from memory that others may write hold the values from before the write."""
 
 import pickle
 import warnings

@@ -1,4 +1,4 @@
-"""What programs of MLX run into with types, numbers and messages, and what umber does there."""
+"""Dtypes, integer division, precision and messages: where umber differs from MLX."""
 
 import copy
 import enum

@@ -1,4 +1,4 @@
-"""Where MLX crashes, answers wrongly or refuses in indexing: what umber does."""
+"""Indexing for which MLX crashes, returns wrong values or raises, and umber's results."""
 
 import numpy as np
 import pytest

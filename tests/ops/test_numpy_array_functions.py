@@ -1,4 +1,4 @@
-"""NumPy's everyday functions: errors, special cases, and what the table of ops cannot say."""
+"""NumPy's padding, histograms, sets, joins, piecewise functions: errors and special cases."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""NumPy's everyday functions: errors, special cases, and what the table of ops cannot say."""
+"""NumPy's statistics, interpolation, polynomials, windows: errors and special cases."""
 
 import warnings
 

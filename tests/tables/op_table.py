@@ -1,4 +1,4 @@
-"""The table of ops: one record a way of calling an op. The walkers `test_*.py` loop over it.
+"""The table of ops: one record for each way of calling an op. Tests in all folders loop over it.
 
 To add an op, add a record to the file of its family in `records/`; nothing else. A record says how
 to call the op, which NumPy function gives the same values, from where inputs are drawn, and what is
